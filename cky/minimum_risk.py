@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
-from math import ceil
 
 import numpy as np
 
@@ -30,24 +29,28 @@ def expected(
 
     chains: [S] the labels that each symbol shows, topmost first
     """
-    columns = np.stack((found.keys, found.words, found.levels))
+    columns = np.stack((found.keys, found.words, found.levels, found.tails))
     rows, inverse = np.unique(columns, axis=1, return_inverse=True)
     sums = np.bincount(inverse.ravel(), found.probabilities)
-    numbers, heights = Counter[tuple[str, int]](), Counter[tuple[str, int]]()
-    heads = defaultdict[int, Counter[int]](Counter)
-    for key, word, level, share in zip(*rows.tolist(), sums.tolist(), strict=True):
+    numbers = defaultdict[tuple[str, int], Counter[int]](Counter)  # by how many of the label are below
+    heights, heads = Counter[tuple[str, int]](), defaultdict[int, Counter[int]](Counter)
+    for key, word, level, tail, share in zip(*rows.tolist(), sums.tolist(), strict=True):
         span, symbol = key % (n + 1) ** 2, key // (n + 1) ** 2
         tokens = (2 << span % (n + 1)) - (1 << span // (n + 1))
         heads[tokens][word] += share
-        chain = chains[symbol]
+        chain, below = chains[symbol], Counter[str](chains[tail] if tail >= 0 else ())
         for place, label in enumerate(reversed(chain)):
-            numbers[label, tokens] += share
+            numbers[label, tokens][below[label]] += share
             heights[label, tokens] += share * (level + place / len(chain))
+            below[label] += 1
     support, height = dict[Constituent, float](), dict[Constituent, float]()
-    for bracket, number in numbers.items():
-        for below in range(ceil(number)):
-            one = Constituent(*bracket, below)
-            support[one], height[one] = min(1.0, number - below), heights[bracket] / number
+    for bracket, shares in numbers.items():
+        # What lies deeper in a chain than the node right below was not seen: what is beyond 1 is one more.
+        mean, below_it, rest = heights[bracket] / shares.total(), 0, float(shares[0])
+        while rest > 0:
+            one = Constituent(*bracket, below_it)
+            support[one], height[one] = min(1.0, rest), mean
+            below_it, rest = below_it + 1, max(0.0, rest - 1) + shares[below_it + 1]
     return support, height, heads
 
 

@@ -38,10 +38,10 @@ class ChartSettings(CommonSettings, LearnerSettings):
     Raises ValueError for what is out of range.
     """
 
-    binarization: str = setting("simple", "Chart: of nodes with many children.", choices=BINARIZATIONS)
+    binarization: str = setting("simple", "Chart: for nodes with many children.", choices=BINARIZATIONS)
     grammar: str = setting(
         "observed",
-        "Chart: the rules of the treebank, or all that join what was seen with their parent.",
+        "Chart: the treebank's rules, or also new ones from parts seen with the same parent.",
         choices=GRAMMARS,
     )
     symbols: str = setting(
@@ -52,7 +52,7 @@ class ChartSettings(CommonSettings, LearnerSettings):
     labels: bool = setting(False, "Chart: d-labels are features.")
     arc_labels: str = setting(
         "phrase",
-        "Chart: d-labels that the d-parser learns, an arc's phrase or its whole rule (with --labels).",
+        "Chart: labels that the d-parser learns: an arc's phrase or its whole rule (with --labels).",
         choices=ARC_LABELS,
     )
     context: bool = setting(True, "Chart: there are features beyond those of the paper.")
@@ -63,12 +63,12 @@ class ChartSettings(CommonSettings, LearnerSettings):
         0.95, "Chart: pruning 2 fixes the sides that are more probable than this.", least=0, most=1
     )
     max_unaries: int = setting(
-        3, "Chart: unary nodes between two attachments at most.", least=0, most=MOST_UNARIES
+        3, "Chart: at most this many unary nodes in a row.", least=0, most=MOST_UNARIES
     )
     continuous: bool | None = setting(None, "Chart: c-trees have no gaps, whatever the d-trees are.")
     epochs: int = setting(5, "Chart: passes over the treebank.", least=1)
     rate: float = setting(0.1, "Chart: the learning rate of AdaGrad.", above=0)
     penalty: float = setting(1e-6, "Chart: λ, the L1 penalty of its weights.", least=0)
     table_bits: int = setting(
-        22, "Chart: it has 2^this weights, which features may share.", least=1, most=MOST_BITS
+        22, "Chart: it has 2^N weights, which features may share.", least=1, most=MOST_BITS
     )

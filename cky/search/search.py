@@ -74,6 +74,7 @@ class Posteriors(NamedTuple):
 
     keys:       [C] see `bracket_key`; words: [C] their heads
     levels:     [C] the place in a chain of unary nodes, from the lowest on
+    tails:      [C] the symbol of the node right below over the same words, or -1
     scaled:     whether these are for minimum Bayes risk: over several d-trees, of which none crosses itself;
                 without what is less probable than RAREST
     """
@@ -82,6 +83,7 @@ class Posteriors(NamedTuple):
     keys: NDArray[np.int64]
     words: Ints
     levels: Ints
+    tails: Ints
     probabilities: Doubles
     scaled: bool
 
@@ -165,10 +167,13 @@ def posteriors(sentence: ChartInput, scored: ScoredChart, scale: float) -> Poste
     scaled = scale > 0 and several and sentence.packed is not None and not sentence.packed.dtrees
     _, shares = marginals(chart.forest, scores * np.float32(scale) if scaled else scores)
     n, among = len(sentence.observed) - 2, shares > RAREST if scaled else None
-    edges, sites, keys = constituents(chart, sentence.query.rules, n, among)
+    rules = sentence.query.rules
+    edges, sites, keys = constituents(chart, rules, n, among)
     best = derivation(chart, viterbi(chart.forest, scores), stage, several)
-    levels = np.where(sites["side"] == UNARY, sites["k"], -1)
-    return Posteriors(best, keys, sites["h"], levels, shares[edges], scaled)
+    unary, below = sites["side"] == UNARY, chart.symbols[chart.forest.tail[edges]]
+    levels, nodes = np.where(unary, sites["k"], -1), (rules.whole & ~rules.tag)[below]
+    tails = np.where(unary & nodes, below, -1)
+    return Posteriors(best, keys, sites["h"], levels, tails, shares[edges], scaled)
 
 
 def derivation(chart: Chart, edges: Ints, stage: int, several: bool = False) -> ChartDerivation:
@@ -220,11 +225,11 @@ def obedience(
 ) -> Floats:
     """[E] OBEYS for each required constituent that an edge makes, and -OBEYS for each that is forbidden or
     crosses a required one. A chain of unary nodes makes a required one once: as its first node, or the
-    second."""
-    scores, whole = np.zeros(len(chart.rules), np.float32), np.append(rules.whole, False)
+    second. A word that is required without a label needs no node."""
+    scores, node = np.zeros(len(chart.rules), np.float32), np.append(rules.whole & ~rules.tag, False)
     edges, sites, _ = constituents(chart, rules, 0)
     made, tails = chart.symbols[chart.forest.head[edges]], chart.symbols[chart.forest.tail[edges]]
-    i, j, above = sites["i"], sites["j"] + 1, (sites["side"] == UNARY) & whole[tails]
+    i, j, above = sites["i"], sites["j"] + 1, (sites["side"] == UNARY) & node[tails]  # not above a bare word
     second = above & (sites["k"] == (j - i == 1))  # a word's first node is a unary step already
 
     def shows(label: str | None) -> NDArray[np.bool_]:
@@ -233,7 +238,8 @@ def obedience(
     for start, end, label in constraints.require:
         shown, there = shows(label), (i == start) & (j == end)
         counts = ~above | (second & ~shown[tails])
-        scores[edges] += OBEYS * (there & shown[made] & counts)
+        if label is not None or end - start > 1:
+            scores[edges] += OBEYS * (there & shown[made] & counts)
         crosses = ((i < start) & (start < j) & (j < end)) | ((start < i) & (i < end) & (end < j))
         scores[edges] -= OBEYS * (crosses & shows(None)[made])
     for start, end, label in constraints.forbid:

@@ -22,9 +22,9 @@ COMMANDS = {
     "decode": "Turns d-trees of any d-parser into c-trees.",
     "draw": "Draws c-trees and d-trees.",
     "encode": "Turns c-trees into d-trees that encode them.",
-    "evaluate": "Scores trees against gold ones, as EVALB does.",
+    "evaluate": "Scores trees against gold trees, as EVALB does.",
     "heads": "Shows how well head rules fit a treebank.",
-    "info": "Says what a model directory holds.",
+    "info": "Shows what a model directory holds.",
     "models": "Lists the models that have names.",
     "parse": "Parses text or CoNLL-U into c-trees.",
     "phrases": "Lists the phrases of trees.",
@@ -60,8 +60,9 @@ class Commands(click.Group):
 def cli() -> None:
     """Constituency parsing with an off-the-shelf dependency parser.
 
-    Files: `-` is standard input or output, .gz is packed and unpacked. d-trees are in CoNLL-U, c-trees in
-    Penn Treebank brackets or another treebank format, which the name of the file says (see `convert`).
+    In place of a file, `-` is standard input or output; .gz files are compressed and decompressed. d-trees
+    (dependency trees) are in CoNLL-U, c-trees (constituency trees) in Penn Treebank brackets or another
+    treebank format, as the file's name shows (see `convert`).
     """
 
 

@@ -44,7 +44,7 @@ if TYPE_CHECKING:  # imported where something is combined
     metavar="GOLD",
     help="Learn weights from these gold trees, and write them.",
 )
-@click.option("--weights", type=click.Path(path_type=Path), help="Learned ones.  [default: all count alike]")
+@click.option("--weights", type=click.Path(path_type=Path), help="Learned weights.  [default: equal votes]")
 @click.option(
     "--threshold",
     type=click.FloatRange(0, 1),
@@ -62,14 +62,14 @@ def combine(
     threshold: float | None,
     reading: Reading,
 ) -> None:
-    """Votes on the parses of several parsers: FILEs with the same sentences in the same order.
+    """Combines the output of several parsers by voting: FILEs with the same sentences in the same order.
 
-    c-trees (treebank formats, or JSON lines of `parse`, whose votes are the confidences): the tree whose
-    constituents have the most votes. `--to json` says how much speaks for each. d-trees (CoNLL-U): the
-    maximum spanning tree of the voted arcs.
+    For c-trees (treebank formats, or JSON lines of `parse`, whose confidences are votes), the result is the
+    tree whose constituents have the most votes; `--to json` gives each one's share. For d-trees (CoNLL-U), it
+    is the maximum spanning tree of the voted arcs.
 
-    With --learn, weights for each parser and label are learned from these parses of gold trees; for
-    others use them with --weights. Where a parser could not parse a sentence, the others vote alone.
+    --learn learns weights for each parser and label from parses of gold trees; use them for other text with
+    --weights. If a parser could not parse a sentence, only the others vote.
     """
     from d2c.parsing.combining import VOTINGS, combined, load_weights, side_by_side, voting_of
 

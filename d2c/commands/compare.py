@@ -23,7 +23,7 @@ from d2c.trees.scores.brackets import METRICS
 @click.argument("trees", type=FilePath, required=False)
 @click.argument("dev", type=FilePath, required=False)
 @click.option(
-    "--test", type=FilePath, help="A treebank that is scored instead of DEV; choices are still made on DEV."
+    "--test", type=FilePath, help="Treebank to score on instead of DEV; choices are still made on DEV."
 )
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Keep the models, one for each route.")
 @choice("--preset", ["default", "small"], "small")
@@ -46,10 +46,10 @@ from d2c.trees.scores.brackets import METRICS
     type=click.IntRange(2),
     multiple=True,
     metavar="K",
-    help="Rows of the best of each sentence's K best c-trees, as a reranker could choose; may be repeated.",
+    help="Add rows for the best of each sentence's K best c-trees (reranking oracle); may be repeated.",
 )
 @click.option(
-    "--report", type=FilePath, help="HTML file.  [default: report.html beside the models of -o, if given]"
+    "--report", type=FilePath, help="HTML file.  [default: report.html next to the models of -o, if given]"
 )
 @training_options
 def compare(
@@ -62,14 +62,14 @@ def compare(
     reading: Reading,
     **options: Any,
 ) -> None:
-    """Trains on TREES, scores on DEV, prints one table. Without arguments: the bundled sample.
+    """Trains on TREES, scores on DEV and prints one table. Without arguments, uses the bundled sample.
 
-    Rows: every route on gold d-trees (the conversion alone) and on those of the d-parser, which is trained
-    once, on the first route's labels; the best that constrained CKY could do with them (oracle). Of several
-    d-parsers, with commas between them, each, and what two and three of them vote for. Then: whether routes
-    differ by more than chance (p with Holm's correction). The report shows what is behind the table: F1 by
-    label and length, classes of errors, and the trees of every sentence. With --test all figures are of that
-    treebank, but for a column with F1 on DEV.
+    There are rows for every route on gold d-trees (the conversion alone) and on those of the d-parser, which
+    is trained once, on the first route's labels; and for the best that constrained CKY could do with them
+    (oracle). Several d-parsers, separated by commas, have rows for each, and for the votes of two and three
+    of them. Below, p-values show whether routes differ by more than chance (Holm's correction). The report
+    has the details: F1 by label and length, classes of errors, and the trees of every sentence. With --test,
+    all figures are for that treebank, except for a column with F1 on DEV.
     """
     from d2c.experiments.comparison import train_and_compare
     from d2c.experiments.report import write_report

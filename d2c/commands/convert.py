@@ -27,9 +27,9 @@ _CONLLU = (".conllu",)
 @click.option("--to", "target_format", type=click.Choice(WRITABLE), help="[default: by the name]")
 @click.option("--clean", is_flag=True, help="Brackets: remove traces, function tags and co-indices.")
 @click.option("--traces", is_flag=True, help="Brackets: move antecedents to their traces, then clean.")
-@click.option("--move-punctuation", is_flag=True, help="Into the smallest constituent around it.")
+@click.option("--move-punctuation", is_flag=True, help="Into the smallest constituent around each mark.")
 @continuous_option
-@click.option("--merge", is_flag=True, help="Join what `--continuous split` split.")
+@click.option("--merge", is_flag=True, help="Join nodes that `--continuous split` split.")
 @click.option(
     "--heads", type=FilePath, help="CoNLL-U over the same tokens: mark the head children it induces."
 )
@@ -43,12 +43,12 @@ def convert(
     reading: Reading,
 ) -> None:
     """Rewrites treebanks: brackets, discbracket, export, TIGER XML, Alpino XML; reads Penn-historical, Sinica
-    and Floresta files, too. Brackets hold no gaps: say how to make such trees continuous. What else is left
-    out (secondary edges, functions, lemmas, ...) is said on standard error.
+    and Floresta files, too. Brackets cannot hold gaps: say how to make such trees continuous. Anything else
+    that is left out (secondary edges, functions, lemmas, ...) is reported on standard error.
 
-    Names tell formats: *.discbracket, *.export, *.tiger.xml, *.alpino.xml, *.psd, *.sinica, *.conllu (each
-    also with .gz); anything else that is read is brackets. CoNLL-U becomes CoNLL-U without ranges and empty
-    nodes; from trees to CoNLL-U and back go `encode` and `decode`.
+    Names show formats: *.discbracket, *.export, *.tiger.xml, *.alpino.xml, *.psd, *.sinica, *.conllu (each
+    also with .gz); any other input is read as brackets. CoNLL-U can only be converted to CoNLL-U, without
+    ranges and empty nodes; `encode` and `decode` convert between trees and CoNLL-U.
     """
     reading = replace(reading, raw=not clean)
     if heads and (reading.traces or reading.merge):

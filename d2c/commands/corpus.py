@@ -46,15 +46,15 @@ _MOST_NAMED = 20  # sentences that are named
 @language_option
 @option_of(CorpusOptions, "text_field")
 @option_of(CorpusOptions, "id_field")
-@click.option("--workers", type=click.IntRange(1), show_default="all cores", help="Each loads the model.")
 @click.option(
-    "--address", help="Of a Ray cluster: auto, HOST:PORT, ray://HOST:PORT.  [default: this machine]"
+    "--workers", type=click.IntRange(1), show_default="all cores", help="How many; each loads the model."
 )
-@click.option("--backend", type=click.Choice(BACKENDS), help="[default: ray where it is installed]")
+@click.option("--address", help="Ray cluster: auto, HOST:PORT, ray://HOST:PORT.  [default: this machine]")
+@click.option("--backend", type=click.Choice(BACKENDS), help="[default: ray if installed]")
 @option_of(CorpusOptions, "shard_size", metavar="SENTENCES")
 @option_of(CorpusOptions, "batch_size", metavar="SENTENCES")
 @option_of(CorpusOptions, "patience", metavar="SECONDS")
-@click.option("--resume", is_flag=True, help="Go on with what is in DIR, if there is something.")
+@click.option("--resume", is_flag=True, help="Continue with what is in DIR, if anything.")
 @option_of(CorpusOptions, "retry_failed")
 @option_of(CorpusOptions, "strict")
 @option_of(CorpusOptions, "device")
@@ -69,16 +69,16 @@ def corpus(
     resume: bool,
     **chosen: Any,
 ) -> None:
-    """Parses files, and those in directories, into Parquet: a row for each sentence, with its c-tree.
+    """Parses files and directories into Parquet: one row for each sentence, with its c-tree.
 
-    Text (.txt), JSON lines (.jsonl), CoNLL-U (.conllu), each also with .gz, and Parquet. Files of the output
-    have --shard-size sentences each. Workers are actors on Ray, or processes.
+    Input is text (.txt), JSON lines (.jsonl), CoNLL-U (.conllu), each also with .gz, or Parquet. Each output
+    file has --shard-size sentences. Workers are actors on Ray, or processes.
 
-    Whenever the job is interrupted or killed, the same command with --resume goes on; files that were added
-    or repaired come behind the others then. The same input makes the same bytes, with any number of workers;
-    the digest in the end shows it. A sentence that cannot be parsed, or that kills its worker, has a row that
-    says so, and a file that cannot be read is left out and named; the exit status is 3 then. With
-    --retry-failed such sentences are tried again, after memory was short for example.
+    If the job is interrupted or killed, the same command with --resume continues it; files that have since
+    been added or repaired come last. The same input gives the same bytes with any number of workers, as the
+    digest at the end shows. A sentence that cannot be parsed, or that kills its worker, has a row that says
+    so, and a file that cannot be read is left out and reported; the exit status is then 3. --retry-failed
+    tries such sentences again, for example if memory was short.
     """
     if chosen["retry_failed"] and not resume:
         raise click.UsageError("--retry-failed needs --resume: it goes on with what is in DIR")

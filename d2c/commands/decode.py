@@ -35,9 +35,11 @@ from d2c.trees.repair import Repairs
     *("-m", "--model"),
     type=click.Path(path_type=Path),
     callback=model_path,
-    help="A trained model; it knows unaries.",
+    help="A trained model, which can restore unary nodes.",
 )
-@click.option("--encoding", type=click.Choice(list(ENCODINGS)), help="Without a model.  [default: direct]")
+@click.option(
+    "--encoding", type=click.Choice(list(ENCODINGS)), help="If there is no model.  [default: direct]"
+)
 @to_option(WRITABLE)
 @jobs_option
 @faults_options
@@ -50,10 +52,10 @@ def decode(
     jobs: int,
     faults: Faults,
 ) -> None:
-    """CoNLL-U from any d-parser → c-trees. Repairs are counted on standard error.
+    """Decodes CoNLL-U from any d-parser into c-trees. Repairs are counted on standard error.
 
-    Without a model, unary nodes are recovered under the spine encoding only, and crossing arcs make gaps
-    where the format holds them. One process writes export and XML files.
+    Without a model, unary nodes are restored only with the spine encoding, and crossing arcs make gaps
+    if the format can hold them. Export and XML files are written by a single process.
     """
     if model and encoding:
         raise click.UsageError("the model says the encoding; give one of --model and --encoding")

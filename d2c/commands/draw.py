@@ -31,8 +31,8 @@ from d2c.treebanks.reading import Reading
 @format_of_trees("json")
 @reading_options
 @choice("--what", ["ctree", "dtree", "both"], "ctree")
-@click.option("--svg", is_flag=True, help="A picture of one sentence, as in *.svg, instead of text of all.")
-@click.option("--sentence", type=click.IntRange(1), help="Its number; of --svg 1 if it is not said.")
+@click.option("--svg", is_flag=True, help="Draw one sentence as a picture (as for *.svg), not all as text.")
+@click.option("--sentence", type=click.IntRange(1), help="Only this one, by number.  [default for --svg: 1]")
 def draw(
     trees: Path,
     output: Path,
@@ -44,7 +44,7 @@ def draw(
 ) -> None:
     """Draws c-trees, crossing branches included, d-trees with their event indices, or both.
 
-    TREES is a treebank, or what `d2c parse --to json` wrote.
+    TREES is a treebank, or the output of `d2c parse --to json`.
     """
     from d2c.trees.pictures import drawing
 

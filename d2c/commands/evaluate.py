@@ -142,7 +142,7 @@ def _lines(metric: str, files: Sequence[Pairs], report: Path | None, **options: 
 @click.option("--morphology", is_flag=True, help="spmrl: features count in tags, as in NN##case=nom##.")
 @click.option("--disc-only", is_flag=True, help="disco: constituents with gaps only.")
 @click.option("--punctuation", is_flag=True, help="attachment: count punctuation too.")
-@click.option("--raw", is_flag=True, help="Read brackets as they are; evalb, spmrl: as EVALB does all.")
+@click.option("--raw", is_flag=True, help="Read brackets as they are; evalb, spmrl: exactly as EVALB does.")
 @click.option(
     "--report", type=FilePath, help="HTML file: F1 by label and length, classes of errors, the worst trees."
 )
@@ -152,11 +152,11 @@ def evaluate(
     metric: str, gold: Path, guesses: Sequence[Path], report: Path | None, reading: Reading, **options: Any
 ) -> None:
     """Scores trees as EVALB does (a table per sentence, then the summary), treebanks with gaps as disco-dop
-    does (discbracket, or what their names say), or CoNLL-U files.
+    does (discbracket, or another format shown by the name), or CoNLL-U files.
 
-    Gold's tags say which words are punctuation, and left out on both sides; every sentence counts, one that
-    was not parsed with recall 0. Several files are compared: a table, and whether they differ by more than
-    chance. As everywhere, traces and function tags are removed from brackets. With
+    Gold's tags determine which words are punctuation; these are left out on both sides. Every sentence
+    counts; one that was not parsed has recall 0. Several files are compared in a table that shows whether
+    they differ by more than chance. As everywhere, traces and function tags are removed from brackets. With
     --skip-bad both files must still have the same sentences.
     """
     for option, of in (("morphology", "spmrl"), ("disc_only", "disco"), ("punctuation", "attachment")):

@@ -14,7 +14,7 @@ from d2c.models.model import FORMAT, read_settings
 @click.command()
 @click.argument("model", type=click.Path(path_type=Path), callback=model_path)
 def info(model: Path) -> None:
-    """Says what a model directory holds."""
+    """Shows what a model directory holds."""
     settings = read_settings(model)
     for name, value in {"format": FORMAT, **settings.named()}.items():
         click.echo(f"{name:<14}{value}")

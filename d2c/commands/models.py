@@ -20,7 +20,7 @@ _COLUMNS = ("name", "MB", "licence", "d-parser", "route", "F1 on dev")
 )
 @click.argument("name", required=False)
 def models(name: str | None) -> None:
-    """Lists the models that have names; with NAME, what is known of that one."""
+    """Lists the models that have names; with NAME, shows that model's card."""
     if name is None:
         for line in unreadable():
             say(f"d2c: {line}")

@@ -111,7 +111,7 @@ heads_option = option_of(TrainingSpec, "head_rules")
 table_option = click.option(
     "--to",
     type=click.Choice([*TABLES]),
-    help="A table with a line of column names, or JSON lines.  [default: as the output's name says; or tsv]",
+    help="A table with a line of column names, or JSON lines.  [default: by the output's name, or tsv]",
 )
 format_option = format_of_trees()
 output_option = click.option(
@@ -180,10 +180,10 @@ def faults_options(command: Command) -> Command:
             type=click.IntRange(1),
             default=10,
             show_default=True,
-            help="Errors of a file that are shown, a line each.",
+            help="How many errors of a file are shown, one per line.",
         ),
         click.option(
-            "--skip-bad", is_flag=True, help="Leave out, name and count sentences that cannot be read."
+            "--skip-bad", is_flag=True, help="Skip sentences that cannot be read; report and count them."
         ),
     )
     return _with(options, with_faults)
@@ -206,8 +206,10 @@ def treebank_options(command: Command) -> Command:
     options: tuple[Decorator, ...] = (
         heads_option,
         format_option,
-        click.option("--move-punctuation", is_flag=True, help="Into the smallest constituent around it."),
-        click.option("--traces", is_flag=True, help="Move antecedents to their traces: trees with gaps."),
+        click.option(
+            "--move-punctuation", is_flag=True, help="Into the smallest constituent around each mark."
+        ),
+        click.option("--traces", is_flag=True, help="Move antecedents to their traces, making gaps."),
         continuous_option,
     )
     return _with(options, reading_options(command))

@@ -106,7 +106,7 @@ def _is_model(later: Path) -> bool:
     help="Processes; each loads the model and takes one core.",
 )
 @option_of(ParseOptions, "batch_size", metavar="SENTENCES")
-@click.option("--resume", is_flag=True, help="Go on where a run that was interrupted stopped.")
+@click.option("--resume", is_flag=True, help="Continue an interrupted run.")
 @click.option("--strict", is_flag=True, help="Stop at the first line that cannot be parsed or written.")
 @option_of(ParseOptions, "device")
 @option_of(ParseOptions, "parse_template", "--parse-command", "parse_template")
@@ -122,24 +122,24 @@ def parse(
     resume: bool,
     **chosen: Any,
 ) -> None:
-    """Parses CoNLL-U (words and tags) or text into c-trees, or into d-trees with `--to conllu`.
+    """Parses CoNLL-U (words and tags) or text into c-trees or, with `--to conllu`, into d-trees.
 
-    MODEL is a directory, or a name that `d2c models` lists; without it `en` (or `en-small`) parses, where the
-    first argument is a file, a pattern, or a directory that has INPUT. Without INPUT standard input is read.
-    Of several, and of directories and patterns (`'texts/**/*.txt'`), JSON lines say the file.
+    MODEL is a directory, or a name that `d2c models` lists. It defaults to `en` (or `en-small`) if the first
+    argument is a file, a pattern, or a directory that has INPUT. Without INPUT, standard input is read. For
+    several files, directories and patterns (`'texts/**/*.txt'`), JSON lines name the file.
 
     Several MODELs vote on the constituents: `d2c parse en en-clear --allow-pipeline spacy:en_core_web_sm`.
-    Text is cut by the rules of the first one. Names of models that follow a MODEL are models, too, unless a
-    file is called so.
+    Text is split by the rules of the first one. A model's name after a MODEL is taken for a model, too,
+    unless there is a file of that name.
 
-    What cannot be parsed is named on standard error. A marked empty tree keeps its place, and the exit status
-    is 3. Words without tags need a model with a tagger, or one of a pipeline.
+    Sentences that cannot be parsed are reported on standard error. A marked empty tree takes their place, and
+    the exit status is 3. Words without tags need a model with a tagger, or one made for a pipeline.
 
-    An interrupted run leaves what it has finished in OUTPUT.part. The same command with --resume goes on from
-    there.
+    An interrupted run leaves what it has finished in OUTPUT.part. The same command with --resume continues
+    from there.
 
-    Confidences, in `--to json`, are probabilities that a constituent is right, as training found them on
-    --dev; in models that learned none, numbers that rank the constituents of one model.
+    Confidences, in `--to json`, are probabilities that a constituent is right, fitted on --dev in training;
+    in models without these, they are numbers that only rank the constituents of one model.
     """
     from d2c.parsing.input import KINDS, read_sentences
     from d2c.parsing.part import digest_of, written

@@ -29,9 +29,9 @@ from d2c.trees.spans import Span, labelled, spans_of
 
 @click.command()
 @trees_argument
-@click.option("--label", "labels", multiple=True, required=True, help="Of the phrases; may be said again.")
-@click.option("--nested", is_flag=True, help="Also those inside another one of these.")
-@click.option("--head", is_flag=True, help="With the head token and its governor.")
+@click.option("--label", "labels", multiple=True, required=True, help="Of the phrases; may be repeated.")
+@click.option("--nested", is_flag=True, help="Include phrases inside others.")
+@click.option("--head", is_flag=True, help="Add the head token and its governor.")
 @table_option
 @click.option(
     "--safe-cells/--plain-cells",
@@ -52,8 +52,8 @@ def phrases(
     reading: Reading,
     **cells: Any,
 ) -> None:
-    """Lists the phrases of treebanks, or of what `d2c parse` wrote, from left to right, the larger of two
-    that begin at the same token first. Of `parse --to json` and `corpus` also where they are in the text."""
+    """Lists the phrases of treebanks, or of the output of `d2c parse`, from left to right, the larger of two
+    that begin at the same token first. For `parse --to json` and `corpus`, also says where in the text."""
     to, safe = cells["to"] or table_format(output), cells["safe_cells"]
     files, rules, found = reading.files(trees, *PARSED), load_head_rules(head_rules), False
     columns = _columns(len(files) > 1, any(is_parsed(file, reading) for file in files), head)

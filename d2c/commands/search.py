@@ -48,7 +48,9 @@ def _readable(_context: click.Context, _option: click.Parameter, pattern: str) -
 @click.command()
 @click.argument("pattern", callback=_readable)
 @trees_argument
-@click.option("--count", "counted", is_flag=True, help="Only count: matches, sentences with one, sentences.")
+@click.option(
+    "--count", "counted", is_flag=True, help="Only count: matches, sentences with a match, sentences."
+)
 @table_option
 @output_option
 @heads_option
@@ -63,11 +65,11 @@ def search(
     head_rules: str,
     reading: Reading,
 ) -> None:
-    """Finds a pattern in the language of Tregex in trees, as `NP < (PP $ NP)`.
+    """Finds a pattern such as `NP < (PP $ NP)`, in Tregex's language, in trees.
 
-    TREES are treebanks, or what `d2c parse --to json` or `d2c corpus` wrote. Each match is a line, with the
-    nodes that the pattern names (`NP < PP=part`). -o FILE.html writes the sentences that have matches as the
-    page of `d2c view`.
+    TREES are treebanks, or the output of `d2c parse --to json` or `d2c corpus`. Each match is a line, with
+    the nodes that the pattern names (`NP < PP=part`). -o FILE.html writes the sentences with matches as a
+    page like that of `d2c view`.
     """
     files = reading.files(trees, *PARSED)
     if is_called(output, (".html",)):

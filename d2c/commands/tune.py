@@ -32,11 +32,11 @@ _KEPT = ".steps"  # after the log's name: the folder with d-trees and scores
     "named",
     multiple=True,
     metavar="OPTION[=VALUE,...]",
-    help="Try these values of an option of `train`, or those that d2c knows; may be repeated.  [default: all "
-    "options of which it knows values]",
+    help="Try these values of an option of `train`, or d2c's own list of values; may be repeated.  [default: "
+    "all options with such a list]",
 )
-@click.option("--trials", type=click.IntRange(1), default=20, show_default=True, help="At most.")
-@click.option("--sentences", type=click.IntRange(1), help="Only so many of TREES, drawn evenly.")
+@click.option("--trials", type=click.IntRange(1), default=20, show_default=True, help="How many at most.")
+@click.option("--sentences", type=click.IntRange(1), help="Use only this many of TREES, drawn evenly.")
 @tuning_options
 def tune(
     trees: tuple[Path, ...],
@@ -51,9 +51,9 @@ def tune(
     """Tries settings of a route and its d-parser on the last tenth of TREES, and prints the best ones as
     options of `d2c train`.
 
-    One option after the other is tried, the others as they were best so far, beginning with those given here.
-    Trials in the log are not made again: the same command goes on where it was stopped. With
-    --tags predicted all learn from tags that the tagger predicts, and parse such.
+    One option is tried at a time, with the others at their best values so far, beginning with those given
+    here. Trials in the log are not repeated: the same command continues where it was stopped. With
+    --tags predicted, predicted tags are used for training and parsing.
     """
     from d2c.experiments.store import Store
     from d2c.experiments.tuning import Trials, choose, lines, opened

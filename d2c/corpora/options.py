@@ -20,13 +20,13 @@ class CorpusOptions(ParseOptions):
     confidences: bool = True
     format_name: str | None = setting(
         None,
-        "Of all files.  [default: by their names; others in directories are left out]",
+        "Format of all files.  [default: by name; other files in directories are left out]",
         choices=("text", "jsonl", "conllu", "parquet"),
     )
-    text_field: str = setting("text", "JSON, Parquet: text, or a list of words.")
-    id_field: str = setting("id", "JSON, Parquet: the document's id.")
-    shard_size: int = setting(20_000, "Of a file of the output.", least=1)
-    batch_size: int = setting(256, "That a worker gets at a time.", least=1)
+    text_field: str = setting("text", "JSON, Parquet: field with the text or list of words.")
+    id_field: str = setting("id", "JSON, Parquet: field with the document's id.")
+    shard_size: int = setting(20_000, "Size of an output file.", least=1)
+    batch_size: int = setting(256, "How many a worker gets at a time.", least=1)
     patience: float = setting(600.0, "A worker that takes longer for a batch counts as hung.", above=0)
-    retry_failed: bool = setting(False, "With --resume: try again what could not be parsed.")
+    retry_failed: bool = setting(False, "With --resume: retry sentences that could not be parsed.")
     strict: bool = setting(False, "End at the first file that is skipped or broken.")

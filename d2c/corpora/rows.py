@@ -103,8 +103,9 @@ def _offsets(item: PlacedSentence) -> list[tuple[int, int]]:
 
 
 def _clean(text: str) -> str:
-    """Return text without halves of characters, which UTF-8 cannot hold."""
-    return text.encode("utf-8", "replace").decode()
+    """Return text in which halves of characters, as names of files may have, are escaped: UTF-8 cannot hold
+    them, and names that differ in them alone stay two."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def write_parquet(tables: Sequence[pa.Table], stream: BinaryIO) -> pa.Table:

@@ -32,19 +32,19 @@ class ParseOptions(Settings):
     confidences: bool = False
     min_confidence: float = setting(
         0.0,
-        "Collapse constituents of less: their children go to what is above. The root stays.",
+        "Remove less confident constituents; their children move up. The root stays.",
         least=0,
         most=1,
     )
-    functions: bool = setting(False, "Labels with function tags (NP-SBJ, PP-TMP), of models that have them.")
+    functions: bool = setting(False, "Add function tags to labels (NP-SBJ, PP-TMP), if the model has them.")
     best: int = setting(
-        1, "In JSON lines: so many c-trees of each sentence at most, with their probabilities.", least=1
+        1, "In JSON lines: up to K c-trees of each sentence, with their probabilities.", least=1
     )
-    batch_size: int = setting(512, "Parsed and written at once.", least=1)
-    device: str | None = setting(None, "cpu, cuda, ...  [default: cuda where there is one]")
-    parse_template: str | None = setting(None, "Of a d-parser `cmd`; a model directory keeps no commands.")
+    batch_size: int = setting(512, "How many are parsed and written at once.", least=1)
+    device: str | None = setting(None, "cpu, cuda, ...  [default: cuda if available]")
+    parse_template: str | None = setting(None, "Command of a d-parser `cmd`; a model stores none.")
     allow_pipeline: str | None = setting(
-        None, "Of a d-parser `pipeline`: spacy:NAME or stanza:LANGUAGE. It may run code of its own."
+        None, "Load this pipeline (spacy:NAME or stanza:LANGUAGE), which may run code of its own."
     )
     timeout: float | None = setting(None, above=0)
     arcs: str | None = setting(None, choices=ARCS)

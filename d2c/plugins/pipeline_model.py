@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from threading import Lock
 
 from d2c.base.errors import ModelError
+from d2c.base.locks import SharedLock
 from d2c.dparsers.protocol import Tagger
 from d2c.models.letters import as_read, spelled
 from d2c.models.model import Model, ModelSettings, load_route, read_settings
@@ -20,7 +20,7 @@ from d2c.trees.transforms import raise_gaps
 
 DPARSERS = ("model", "pipeline")
 
-_LOADING = Lock()  # of all models: they are copied to other processes, a lock in them would not be
+_LOADING = SharedLock()  # of all models: they are copied to other processes, a lock in them would not be
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,19 +35,17 @@ class RouteSettings(CommonSettings):
     checkpoints: a directory, from which an interrupted training goes on: of the chart, a transformer, spaCy
     """
 
-    encoding: str = setting("direct", "Of the labels.", choices=ENCODINGS)
+    encoding: str = setting("direct", "Encoding of the labels.", choices=ENCODINGS)
     constrained: bool = setting(
         True,
-        "Labeler: each head's labels fit together. --no-constrained: the paper's own sequence model.",
+        "Labeler: make each head's labels consistent. --no-constrained: the paper's own sequence model.",
     )
     chart: ChartSettings = ChartSettings()
     labels: bool | None = setting(
         None,
-        "Chart: the labels of the d-trees are features.  [default: those of a d-parser trained elsewhere]",
+        "Chart: use labels of d-trees as features.  [default: only of a d-parser trained elsewhere]",
     )
-    checkpoints: Path | None = setting(
-        None, "Directory, from which trainings of spaCy, on --transformer and of cky go on."
-    )
+    checkpoints: Path | None = setting(None, "Directory to resume training from (spaCy, --transformer, cky).")
 
     def changed(self, **options: Any) -> Self:
         """Return the settings with other values, by the names of options: `gamma`, `chart_epochs`, ..."""

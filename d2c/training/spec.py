@@ -45,48 +45,46 @@ class TrainingSpec(RouteSettings):
     dparser: str = setting(
         "stanza",
         f"One of {', '.join(map(form_of, DPARSERS))}; some parameters may be left out. cmd: has two "
-        "commands. `train --route cky` also takes d-trees of any convention, from a parser that is "
-        "trained already: pipeline:spacy:NAME, pipeline:stanza:LANGUAGE, or 'file:TRAIN.conllu;DEV.conllu'.",
+        "commands. `train --route cky` also takes d-trees in any convention, from a parser that is already "
+        "trained: pipeline:spacy:NAME, pipeline:stanza:LANGUAGE, or 'file:TRAIN.conllu;DEV.conllu'.",
     )
     preset: str = "default"
     epochs: float | None = setting(None, "Passes over the training data, instead of the preset's.", above=0)
-    device: str | None = setting(None, "Stanza: cpu, cuda, ...  [default: cuda where there is one]")
+    device: str | None = setting(None, "Stanza: cpu, cuda, ...  [default: cuda if available]")
     vectors: Path | None = setting(None, "Stanza, spaCy: word vectors.")
     charlm: tuple[Path, Path] | None = setting(None, "Stanza: character models, forward and backward.")
     transformer: str | None = setting(
         None,
-        "Stanza's parser and tagger on this pretrained encoder, which learns with them (preset finetune). A "
+        "Put Stanza's parser and tagger on this pretrained encoder and fine-tune it (preset finetune). A "
         "name is downloaded.",
     )
     timeout: float | None = setting(
         None,
-        "End each run of a command of cmd:, or of UDPipe's training, after so long.  [default: never]",
+        "Time limit for each run of a cmd: command and for UDPipe's training.  [default: none]",
         above=0,
     )
     unlabelled: bool = setting(
         False,
-        "The d-parser learns heads alone, as the first of two stages: for labeler, cky and combined.",
+        "The d-parser learns only heads, as the first of two stages: for labeler, cky and combined.",
     )
-    overwrite: bool = setting(False, "Replace models of -o when the new ones are whole.")
-    tagger: str | None = setting(None, "Trained on the treebank's tags, for `parse` to read text.")
+    overwrite: bool = setting(False, "Replace existing models of -o once the new ones are complete.")
+    tagger: str | None = setting(None, "Train this tagger on the treebank's tags, for `parse` to read text.")
     tags: str = setting(
         "gold",
-        "What d-parser and route learn from: the treebank's tags, or the tagger's by jackknifing.",
+        "Tags to learn from: the treebank's, or those that the tagger predicts by jackknifing.",
         choices=("gold", "predicted"),
     )
-    language: str | None = setting(
-        None, "Of the text (de, zh, ...): spaCy's rules for it find words and sentences."
-    )
+    language: str | None = setting(None, "Language of the text (de, zh, ...): split it by spaCy's rules.")
     arcs: str = setting(
         ARCS[0],
-        "Over the d-parser's one d-tree, or over all its likely arcs, packed: in them cky looks for the best "
-        "c-tree, labeler for the d-tree whose labels are surest.",
+        "Use the d-parser's single d-tree, or all its likely arcs, packed: over these cky finds the best "
+        "c-tree, labeler the d-tree whose labels are most certain.",
         choices=ARCS,
     )
     folds: int | None = setting(
         None,
-        "Routes learn from d-trees that the d-parser predicts when it has learned from other folds. Also the "
-        "folds of --tags predicted, which are 10 otherwise.",
+        "Routes learn from d-trees that the d-parser predicts after training on the other folds. Also the "
+        "number of folds for --tags predicted (otherwise 10).",
         least=2,
     )
 

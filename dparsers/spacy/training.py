@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
-from threading import Lock
 from typing import Any, ClassVar
 
 import numpy
@@ -23,6 +22,7 @@ from spacy.training import Example
 from spacy.vectors import Vectors
 from thinc.api import Adam, warmup_linear
 
+from d2c.base.locks import SharedLock
 from d2c.base.model_files import check_file
 from d2c.dparsers.spacy.checkpoint import Batches, SpacyTraining, fill
 from d2c.dparsers.training import Evaluate, best_state, check_choice, check_limits, evaluations, seeded
@@ -33,7 +33,7 @@ LEFT_OUT = ["vocab", "cfg"]  # of spaCy's files: words are hashed; codes, tags a
 _BATCH_WORDS, _RATE, _DROPOUT = 300, 0.002, 0.1
 _MOST_BYTES = 1 << 27  # of a file of spaCy's
 
-_ONE_AT_A_TIME = Lock()  # of all pipelines: they are copied to other processes, a lock in them would not be
+_ONE_AT_A_TIME = SharedLock()  # of all pipelines: they are copied to other processes, locks are not
 
 
 @contextmanager

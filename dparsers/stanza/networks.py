@@ -15,7 +15,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from threading import RLock
 from typing import Any
 
 import torch
@@ -27,6 +26,7 @@ from stanza.models.depparse.utils import predict_dataset
 from torch.overrides import TorchFunctionMode
 
 from d2c.base.errors import ModelError
+from d2c.base.locks import SharedLock
 from d2c.base.model_files import check_file
 from d2c.dparsers.protocol import Arcs
 from d2c.dparsers.stanza.graph import GraphNetworkTrainer
@@ -51,7 +51,7 @@ _NUMBERS_TRAINING, _NUMBERS_PARSING = 1 << 28, 1 << 26  # in the largest array o
 # Held while networks predict or are loaded: a call switches its network, and torch's number of threads, for
 # all that run, and calls the other: what is loaded predicts. One for all networks: they are copied to other
 # processes, a lock in them would not be.
-ONE_AT_A_TIME = RLock()
+ONE_AT_A_TIME = SharedLock()
 
 # Of Stanza's networks of one layer, whose dropout is elsewhere.
 warnings.filterwarnings("ignore", message="dropout option adds dropout after all but last recurrent layer")

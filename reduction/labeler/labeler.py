@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice, repeat, zip_longest
 from pathlib import Path
-from threading import Lock
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from d2c.base.errors import ModelError
+from d2c.base.locks import SharedLock
 from d2c.base.model_files import read_as, reading, write_settings
 from d2c.base.settings import redefault, setting
 from d2c.linear.adagrad import AdaGrad
@@ -49,7 +49,7 @@ _SETTINGS, _WEIGHTS = "labeler.json", "labeler.npz"
 _TABLE = {name: Like("i4", 1) for name in LabelTable._fields} | {"rows": Like("i4", 3), "wide": Like("i4", 2)}
 _BATCH = 500  # sentences that `label_all` labels at once
 INEXACT = "head with too many modifiers for an exact search"
-_SHARED = Lock()  # held where buffers are taken and failures counted; labellers are copied, locks are not
+_SHARED = SharedLock()  # held where buffers are taken and failures counted; labelers are copied, locks not
 
 
 @dataclass(frozen=True, kw_only=True)

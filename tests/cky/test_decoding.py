@@ -17,9 +17,11 @@ import pytest
 from d2c.base.errors import ModelError
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.cky.search.layout import is_projective_tree
+from d2c.trees.constraints import SpanConstraints
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree, is_projective, is_tree
 from d2c.trees.formats.brackets import parse_bracket, read_brackets
+from d2c.trees.repair import Repairs
 
 GOLD = parse_bracket("(TOP (S (NP (DT a) (NN b)) (VP (VBD c))))")
 DTREE = DTree(GOLD.tokens, (2, 3, 0))
@@ -68,6 +70,21 @@ def test_projective_trees_are_known() -> None:
         assert is_projective_tree(np.array(heads, np.int32)) == expected
         seen.add(expected)
     assert seen == {True, False}
+
+
+def test_a_node_over_one_word_is_searched_for_where_it_is_required() -> None:
+    """The first node of a chain counts as well as the second: what the best tree has already changes nothing.
+    A word that is required without a label needs no node."""
+    over_a = ["(NP (N a))"] * 3 + ["(NP (QP (N a)))", "(QP (N a))"]
+    route = ConstrainedCKY(head_rules="rightmost", epochs=3, table_bits=12)
+    route.fit([parse_bracket(f"(TOP (S {node} (V b)))") for node in [*over_a, "(N a)"]])
+    best, dtree = parse_bracket(f"(TOP (S {over_a[0]} (V b)))"), DTree(Tokens(("a", "b"), ("N", "V")), (2, 0))
+    found = list[tuple[str, ...]]()
+    for label in ("NP", "QP", None):
+        wanted = SpanConstraints.of([(0, 1, label) if label else (0, 1)], None, 2)
+        found.append(route.with_confidences(dtree, Repairs(), wanted)[0].labels)
+    assert route.decode(dtree).labels == best.labels == found[0] == found[2]
+    assert found[1] in {("QP", "S"), ("QP", "NP", "S")}
 
 
 def one_sentence(dtrees: list[DTree]) -> DTree:

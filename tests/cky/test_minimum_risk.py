@@ -17,12 +17,14 @@ from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.cky.search.search import ChartInput, derivation, scored_chart
 from d2c.combination.constituents import constituents
 from d2c.forests.forest import Doubles
+from d2c.packed.arcs import arcs_of
 from d2c.packed.dtree import packed_arcs, with_packed_arcs
 from d2c.packed.feature import ArcFeature
 from d2c.trees.constraints import SpanConstraints
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree, is_projective
 from d2c.trees.families import Constituent, cross
+from d2c.trees.formats.brackets import parse_bracket
 from d2c.trees.repair import ARCS_UNDONE, Repairs
 from tests.cky.test_arcs import wrong_head
 from tests.cky.test_constrained_cky import sample
@@ -105,6 +107,27 @@ def test_it_has_the_greatest_expected_number_of_right_constituents(
         seen["no derivation's"] += {*found} not in [{*constituents(one)} for one in ctrees]
     assert seen["trees"] > 10 and seen["other than the best derivation's"] > 0
     assert seen["no derivation's"] > 0 or threshold > 0.3
+
+
+@pytest.mark.parametrize("symbols", ["plain", "vertical", "collapsed"])
+def test_a_label_twice_in_a_chain_is_as_probable_as_derivations_with_both(symbols: str) -> None:
+    """Not once as probable as twice: then what is in three of ten derivations, twice, would seem likely."""
+    subjects, predicates = ("(NP (NP (N a)))", "(NP (N a))", "(N a)"), ("(V b) (X c)", "(VP (V b) (X c))")
+    ctrees = [parse_bracket(f"(TOP (S {one} {other}))") for one, other in product(subjects, predicates)]
+    plain = ConstrainedCKY(head_rules="rightmost", symbols=symbols, epochs=1, table_bits=12).fit(ctrees)
+    own, table, twice = plain.encode(ctrees[0]), np.eye(4)[[3, 3, 0]], 0
+    table[0] = 0, 0, 0.5, 0.5  # a's head is b or c
+    dtree = with_packed_arcs(own, arcs_of(table, own.heads))
+    for scale in (0.02, 0.5, 2.0):
+        found, scores = enumerated(plain, dtree)
+        shares = np.exp(scale * (scores - scores.max()))
+        right = Counter[Constituent]()
+        for ctree, share in zip(found, shares / shares.sum(), strict=True):
+            right.update(dict.fromkeys(constituents(ctree), share))
+        ctree, confidences = risking(plain, scale, 0.1).confidences(dtree)
+        assert confidences == pytest.approx([right[one] for one in constituents(ctree)], abs=1e-3)
+        twice += any(one.below for one in constituents(ctree))
+    assert twice
 
 
 def test_chains_of_unary_nodes_stand_in_the_order_of_the_derivations() -> None:

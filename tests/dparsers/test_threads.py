@@ -5,14 +5,15 @@ from __future__ import annotations
 import logging
 import multiprocessing
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from threading import Event, Thread
 
 import pytest
 import torch
 
-from d2c.dparsers.stanza.networks import quiet, threads
+from d2c.dparsers.stanza.networks import ONE_AT_A_TIME, quiet, threads
 
 pytest.importorskip("spacy")
 
@@ -65,9 +66,39 @@ def _compute() -> None:
 def test_a_forked_process_does_not_wait_for_threads_of_torch() -> None:
     with threads(2):
         _compute()
-        forked = multiprocessing.get_context("fork").Process(target=_compute)
-        forked.start()
+        assert _ends_well(_compute)
+
+
+@pytest.mark.parametrize("held", [ONE_AT_A_TIME, forgetting(_Pipeline())])
+def test_a_forked_process_does_not_wait_for_what_other_threads_held(
+    held: AbstractContextManager[None],
+) -> None:
+    holds, forked = Event(), Event()
+
+    def hold() -> None:
+        with held:
+            holds.set()
+            forked.wait()
+
+    thread = Thread(target=hold)
+    thread.start()
+    holds.wait()
+    try:
+        assert _ends_well(_take_all)
+    finally:
+        forked.set()
+        thread.join()
+
+
+def _take_all() -> None:
+    with ONE_AT_A_TIME, forgetting(_Pipeline()):
+        pass
+
+
+def _ends_well(work: Callable[[], None]) -> bool:
+    """Whether a process that is forked now does its work."""
+    forked = multiprocessing.get_context("fork").Process(target=work)
+    forked.start()
     forked.join(60)
-    hangs = forked.is_alive()
     forked.kill()
-    assert not hangs and forked.exitcode == 0
+    return forked.exitcode == 0

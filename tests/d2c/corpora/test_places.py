@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -137,3 +138,19 @@ def test_strict(name: str, source: Path, tmp_path: Path) -> None:
     why = (SKIPPED | BROKEN)[name]
     assert str(done.exception).startswith(f"{tmp_path / 'in' / name}: {why}") and done.exit_code == 1
     assert not (tmp_path / "out").exists()
+
+
+def test_names_that_are_not_utf8_stay_two(tmp_path: Path) -> None:
+    names = [os.fsdecode(name) for name in (b"caf\xe8.txt", b"caf\xe9.txt")]
+    source, output = tmp_path / "source", tmp_path / "out"
+    source.mkdir()
+    try:
+        for name in names:
+            (source / name).write_text("She slept.\n")
+    except OSError:
+        pytest.skip("this file system has no such names")
+    assert run(source, output).exit_code == 0
+    table = pq.read_table(output / "part-000000.parquet")
+    shown = [f"{source}/caf\\udc{byte}.txt" for byte in ("e8", "e9")]
+    assert table["file"].to_pylist() == table["document_id"].to_pylist() == shown
+    assert table["sentence_id"].to_pylist() == [f"{name}:1.1" for name in shown]
