@@ -94,7 +94,7 @@ def open_component(directory: Path, loading: Mapping[str, Any]) -> Call:
     from spacy.tokens import Doc
 
     nlp = spacy.blank("en")
-    nlp.add_pipe("d2c", config={"model": str(directory), **loading})
+    nlp.add_pipe("d2c", config={"model": str(directory), "dparser": "model", **loading})
 
     def call(request: Request) -> list[str]:
         forms = [form for tokens in request for form in tokens.forms]
@@ -125,6 +125,7 @@ def open_processor(directory: Path, loading: Mapping[str, Any]) -> Call:
             verbose=False,
             d2c_model=str(directory),
             d2c_pretagged=True,
+            d2c_dparser="model",
             **{f"d2c_{name}": value for name, value in loading.items()},
         )
 
