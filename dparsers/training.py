@@ -22,13 +22,14 @@ from d2c.base.schema import checked
 from d2c.base.settings import limits_of
 from d2c.dparsers.directories import ModelFormat, loading, whole_directory
 from d2c.dparsers.protocol import EMPTY_FORM, DependencyParser, Progress, Report, TaggingProgress
-from d2c.trees.ctree import Tokens
+from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.chunks import batches
 from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.scores.attachment import attachment_scores
 
 T = TypeVar("T")
+Tree = TypeVar("Tree", CTree, DTree)
 Treebanks = tuple[Sequence[Tokens], Sequence[Tokens]]
 Evaluate = Callable[[int, int, float, float], float]  # as `evaluating` makes it
 
@@ -78,9 +79,9 @@ def accuracy(gold: Sequence[Tokens], predicted: Iterable[Tokens]) -> float:
     return right / max(1, words)
 
 
-def thinned(sentences: Sequence[T], words: int, length: Callable[[Any], int] = len) -> Sequence[T]:
-    """Return evenly chosen sentences with about so many words, all of them where they have no more."""
-    return sentences[:: 1 + sum(map(length, sentences)) // words]
+def thinned(trees: Sequence[Tree], words: int) -> Sequence[Tree]:
+    """Return evenly chosen trees with about so many words, all of them where they have no more."""
+    return trees[:: 1 + sum(len(tree.tokens) for tree in trees) // words]
 
 
 def evaluations(
@@ -180,7 +181,8 @@ class TrainedTagger(ABC):
     def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
         """Learn, and leave the model with the best accuracy on the second file; errors: `Tagger`."""
         self._check()
-        train, dev = read_tagged(train_conllu), thinned(read_tagged(dev_conllu), DEV_WORDS)
+        train = read_tagged(train_conllu)
+        dev = [dtree.tokens for dtree in thinned([*read_conllu(dev_conllu)], DEV_WORDS)]
         with self._seeded(), whole_directory(directory, self.FORMAT.file) as staging:
             self.tags_ = tags_of(train)
             settings = self._fit((train, dev), self._evaluating(dev, progress), staging)

@@ -183,7 +183,7 @@ class Model:
         """
         if not self.route.gives_confidences or self.dparser.reads_along:
             return
-        gold = thinned([*ctrees], DEV_WORDS, lambda ctree: len(ctree.tokens))
+        gold = thinned([*ctrees], DEV_WORDS)
         given = (ctree.tokens for ctree in gold)
         if self.tagger is not None and not self.dparser.foreign:  # as words without tags will be parsed
             given = (Tokens.untagged(tokens.forms) for tokens in given)

@@ -232,7 +232,7 @@ def _fit(
             over_arcs, of_dev = spec.over_arcs(route), None
             dtrees = parses.jackknifed if over_arcs else parses.single
             if over_arcs:
-                dev = thinned([*dev], _WORDS, lambda ctree: len(ctree.tokens))
+                dev = thinned([*dev], _WORDS)
                 of_dev = [*dparser.parse_packed(ctree.tokens for ctree in dev)]
             route.fit(gold, dev, dtrees=dtrees, dev_dtrees=of_dev, progress=progress)
             if spec.packed and route.supports_arcs and not over_arcs:

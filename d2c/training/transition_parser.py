@@ -75,7 +75,7 @@ class TransitionParser(DependencyParser):
         check_limits(self)
         train, dev = read_training(train_conllu), read_trees(dev_conllu)
         with whole_directory(Path(directory)) as staging:
-            self._fit(train, thinned(dev, DEV_WORDS, lambda dtree: len(dtree.heads)), progress)
+            self._fit(train, thinned(dev, DEV_WORDS), progress)
             self._trained().save(staging)
             FORMAT.write(staging, self.labels_._asdict(), self)
         return self

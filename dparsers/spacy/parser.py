@@ -87,7 +87,7 @@ class SpacyParser(SpacyEstimator, DependencyParser):
         self._check()
         check_choice("network", self.network, SIZES)
         train, dev = read_trees(train_conllu), read_trees(dev_conllu)
-        dev = [*thinned(dev, DEV_WORDS, lambda dtree: len(dtree.heads))]
+        dev = [*thinned(dev, DEV_WORDS)]
         self.codes_ = Codes.of(train)
         with seeded(self.seed), whole_directory(directory) as staging:
             self._build(read_vectors(self.vectors) if self.vectors else None)

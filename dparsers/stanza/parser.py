@@ -138,7 +138,7 @@ class StanzaParser(StanzaEstimator, DependencyParser):
         train = [self._rows(one.tokens, one.heads, one.labels) for one in read_trees(train_conllu)]
         dev = read_trees(dev_conllu)
         if preset.dev_words is not None:
-            dev = [*thinned(dev, preset.dev_words, lambda dtree: len(dtree.heads))]
+            dev = [*thinned(dev, preset.dev_words)]
         labels = {row[-1] for rows in train for row in rows if row[-2]}
         if self.model_type == "transition" and (not labels or "root" in labels):
             message = "the transition parser wants words with heads, and `root` for roots only"

@@ -94,7 +94,7 @@ class UDPipeParser(DependencyParser):
         random.Random(self.seed).shuffle(train)
         options["embedding_feats"] = 20 if any(dtree.tokens.morphs for dtree in train) else 0
         with whole_directory(Path(directory)) as staging:
-            data = self._rows(train), self._rows(thinned(dev, DEV_WORDS, lambda dtree: len(dtree.heads)))
+            data = self._rows(train), self._rows(thinned(dev, DEV_WORDS))
             _run_training(options, staging / _MODEL, data, progress, self.timeout)
             FORMAT.write(staging, self.codes_.settings, self)
             self.model_ = _load(staging / _MODEL)

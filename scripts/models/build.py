@@ -176,7 +176,7 @@ def with_arcs(model: Model, ctrees: Iterable[CTree]) -> tuple[Sequence[CTree], l
     ctrees: the d-parser has not learned from them, though they chose among its states
     """
     model.arcs = "packed"
-    return parsed(model, thinned([*ctrees], _WORDS, lambda ctree: len(ctree.tokens)))
+    return parsed(model, thinned([*ctrees], _WORDS))
 
 
 def parsed(model: Model, ctrees: Iterable[CTree]) -> tuple[Sequence[CTree], list[DTree]]:

@@ -36,7 +36,7 @@ def go_on(
     assert isinstance(dparser, SpacyParser | StanzaParser)
     dparser.epochs, dparser.checkpoints = spec.epochs, spec.checkpoints
     train, dev = [*CLEANED(spec.train)], [*CLEANED(spec.dev)]
-    dev = [*thinned(dev, DEV_WORDS, lambda ctree: len(ctree.tokens))]
+    dev = [*thinned(dev, DEV_WORDS)]
     if isinstance(tagger, SpacyTagger):
         tagger.epochs, tagger.checkpoints, words = tagger_epochs, spec.checkpoints, "tagger"
         tokens = [[ctree.tokens for ctree in part] for part in (train, dev)]

@@ -93,7 +93,7 @@ class ShiftReduce:
         self.unaries_ = max(chains, default=1)
         tops = Counter(ctree.top for ctree in train)
         self.top_ = max(tops, key=lambda top: tops[top])
-        self._fit(headed, actions, thinned(dev, DEV_WORDS, length=lambda ctree: len(ctree.tokens)))
+        self._fit(headed, actions, thinned(dev, DEV_WORDS))
         return self
 
     def parse(self, sentences: Iterable[Tokens], repairs: Repairs | None = None) -> Iterator[CTree]:

@@ -137,7 +137,7 @@ class StanzaConstituency:
         counts = Counter(label for ctree in train for label in ctree.labels)
         self.labels_ = tuple(sorted(counts, key=lambda label: (-roots[label], -counts[label], label)))
         with quiet(), seeded(self.seed):
-            self._fit(train, thinned(dev, DEV_WORDS, length=lambda ctree: len(ctree.tokens)))
+            self._fit(train, thinned(dev, DEV_WORDS))
         return self
 
     def parse(self, sentences: Iterable[Tokens]) -> Iterator[CTree]:

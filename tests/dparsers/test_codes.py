@@ -61,6 +61,6 @@ def test_several_labels_of_roots_take_an_artificial_word() -> None:
 
 
 def test_thinned() -> None:
-    dtrees, length = treebank(1, 10), lambda dtree: len(dtree.heads)  # of six words
-    assert thinned(dtrees, 60, length) == dtrees[::2] and thinned(dtrees, 61, length) == dtrees
-    assert thinned(dtrees, 15, length) == dtrees[::5]
+    dtrees = treebank(1, 10)  # of six words
+    assert thinned(dtrees, 60) == dtrees[::2] and thinned(dtrees, 61) == dtrees
+    assert thinned(dtrees, 15) == dtrees[::5]
