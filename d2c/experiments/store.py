@@ -10,13 +10,14 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from d2c.base import model_files
 from d2c.base.inputs import Paths, files_of
@@ -111,16 +112,27 @@ def _alone(directory: Path) -> Iterator[None]:
     """Waits while another process makes a step, unless the file system has no locks."""
     directory.parent.mkdir(parents=True, exist_ok=True)
     path = directory.parent / f".{directory.name}.lock"
-    with open(path, "wb") as file:
-        try:
-            lock(file)
-        except BlockingIOError:
-            log.info("%s: another process makes it", directory.name)
-            fcntl.flock(file, fcntl.LOCK_EX)
-        try:
-            yield
-        finally:
-            path.unlink(missing_ok=True)
+    while True:
+        with open(path, "wb") as file:
+            try:
+                lock(file)
+            except BlockingIOError:
+                log.info("%s: another process makes it", directory.name)
+                fcntl.flock(file, fcntl.LOCK_EX)
+            if _is_at(path, file):
+                try:
+                    yield
+                finally:
+                    path.unlink(missing_ok=True)
+                return
+
+
+def _is_at(path: Path, file: BinaryIO) -> bool:
+    """Return whether an open file is still there: who held its lock before has removed it, and whoever comes
+    now holds another one."""
+    with suppress(FileNotFoundError):
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    return False
 
 
 def digest(value: object) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import logging
 import os
 import signal
@@ -9,7 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
@@ -179,3 +180,23 @@ def test_two_that_want_a_step_make_it_once(tmp_path: Path, caplog: pytest.LogCap
         other = pool.submit(ask, "other")
         assert one.result().facts == other.result().facts == {"by": "one"}
     assert made == ["one"] and names(tmp_path) == [one.result().directory.name]
+
+
+def test_who_has_waited_for_one_that_failed_is_waited_for(tmp_path: Path) -> None:
+    """The lock of a failed run is removed: who waited for it must not hold the removed one alone."""
+    lock = tmp_path / f".first-{Store.key('first', {'of': 1})[:12]}.lock"
+    held = open(lock, "wb")  # noqa: SIM115 (closed below, as by a run that has failed)
+    fcntl.flock(held, fcntl.LOCK_EX)
+
+    def make(_: Path) -> Mapping[str, Any]:
+        with open(lock, "rb") as file, pytest.raises(BlockingIOError):
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # as a third one would
+        return {}
+
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(lambda: Store(tmp_path).step("first", {"of": 1}, make))
+        assert not wait([waiting], 0.2).done
+        lock.unlink()
+        held.close()
+        directory = waiting.result(600).directory
+    assert names(tmp_path) == [directory.name]
