@@ -23,7 +23,7 @@ import torch
 from torch import Tensor, nn
 
 from d2c.base.errors import ModelError, needing
-from d2c.base.model_files import check_file, first_line, read_json
+from d2c.base.model_files import check_file, read_json
 from d2c.dparsers.directories import loading
 from d2c.dparsers.stanza.bert import Bert, States
 
@@ -288,11 +288,8 @@ def _transformers(source: str | Path) -> Iterator[Any]:
     log.set_verbosity_error()
     log.disable_progress_bar()
     try:
-        yield transformers
-    except ModelError:
-        raise
-    except Exception as error:  # of any kind: it is what somebody's files led the library to do
-        raise ModelError(f"{source}: the transformer cannot be used: {first_line(error)}") from error
+        with loading(source, "the transformer cannot be used"):
+            yield transformers
     finally:
         log.set_verbosity(level)
         if bars:
