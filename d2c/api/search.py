@@ -54,5 +54,4 @@ def heads_for(pattern: str, head_rules: str) -> Callable[[CTree], CTree]:
     """Return a function that gives heads to trees without any, if the pattern asks for heads."""
     if not compiled(pattern).heads or head_rules == "marked":
         return lambda ctree: ctree
-    rules = load_head_rules(head_rules)
-    return lambda ctree: rules.headed(ctree) if ctree.head_children is None else ctree
+    return load_head_rules(head_rules).headed
