@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from operator import ne
 
-from d2c.trees.dtree import is_projective, top_down
+from d2c.trees.dtree import is_projective, subtrees, top_down
 
 HEAD_OUTSIDE = "head outside the sentence"
 EXTRA_ROOT = "extra root"
@@ -126,11 +126,7 @@ def projectivize(heads: Sequence[int]) -> list[int]:
 
 def _intervals(heads: Sequence[int]) -> tuple[list[int], list[int]]:
     """Return numbers such that k descends from a, or is it, where enter[a] <= enter[k] < leave[a]."""
-    order = top_down(heads)
-    size = [1] * len(heads)
-    for m in reversed(order):
-        if heads[m]:
-            size[heads[m] - 1] += size[m]
+    order, (_, _, size) = top_down(heads), subtrees(heads)
     enter, leave = [0] * len(heads), [0] * len(heads)
     free = [0] * len(heads)  # the first number not yet given away below each token
     for m in order:
