@@ -184,9 +184,8 @@ class CommandParser(DependencyParser):
         """Run the first command. Raises ModelError where it fails, or leaves no model where it should."""
         self._check()
         with ExitStack() as lifetime, whole_directory(Path(directory)) as staging:
-            model = (
-                lifetime.enter_context(scratch()) / _MODEL
-            )  # the other directory may be moved before `parse`
+            # In a directory of its own: the other one may be moved before `parse`.
+            model = lifetime.enter_context(scratch()) / _MODEL
             files = {"train": train_conllu, "dev": dev_conllu, "model": model}
             last_lines = _run(self.train_template, files, self.timeout)
             if "{model}" in self.train_template and not model.exists():
