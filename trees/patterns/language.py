@@ -15,9 +15,8 @@ from d2c.trees.patterns.nodes import Ids, TreeNodes
 from d2c.trees.patterns.relations import RELATIONS, Chain, Relation, inverse, nth_child
 
 DEEPEST = 50  # brackets inside each other in a pattern
-_BASIC = re.compile(
-    r"(?:([-=|#^~_[]).*?\1|.)[^-=|#^~_[]*", re.DOTALL
-)  # the label `NP` of `NP-SBJ`; -LRB- is whole
+# The label `NP` of `NP-SBJ`; -LRB- is whole
+_BASIC = re.compile(r"(?:([-=|#^~_[]).*?\1|.)[^-=|#^~_[]*", re.DOTALL)
 _TOKEN = re.compile(
     r"""\s*(?:
     (?P<words>"[^"]*") | (?P<regex>/(?:\\.|[^/\\])*/) | (?P<arc>arc:[^\s()&|[\]=]+)
@@ -155,12 +154,7 @@ class _Reader:
         return Pattern(tuple(nodes), tuple(self.names), self.heads)
 
     def _node_with_relations(self) -> Node:
-        if self._take("("):
-            with self._inside():
-                node = self._node_with_relations()
-            self._expect(")")
-        else:
-            node = self._node()
+        node = self._operand()
         if not self._says():
             return node
         said = self._either()
@@ -300,7 +294,7 @@ class _Reader:
             return self._exactly()
         if self.kind == "chain":
             relation = self._chain()
-            return Said("related", relation=relation, node=self._other())
+            return Said("related", relation=relation, node=self._operand())
         if self.kind != "relation":
             self._fail("a relation is missing here")
         sign = self._next()
@@ -310,13 +304,14 @@ class _Reader:
             if not number:
                 self._fail("children are counted from 1, or from -1")
             nth = nth_child(number)
-            return Said("related", relation=nth if sign[0] == "<" else inverse(nth), node=self._other())
+            return Said("related", relation=nth if sign[0] == "<" else inverse(nth), node=self._operand())
         signs = {"$": ("$++", "$--"), "<=": ("==", "<")}.get(sign, (sign,))
-        node = self._other()
+        node = self._operand()
         parts = [Said("related", relation=RELATIONS[sign], node=node) for sign in signs]
         return parts[0] if len(parts) == 1 else Said("either", tuple(parts))
 
-    def _other(self) -> Node:
+    def _operand(self) -> Node:
+        """Read a node, with what is said of it if it is in brackets."""
         if not self._take("("):
             return self._node()
         with self._inside():
@@ -335,9 +330,9 @@ class _Reader:
     def _exactly(self) -> Said:
         self._next()
         self._expect("{")
-        children = [self._other()]
+        children = [self._operand()]
         while self._take(";"):
-            children.append(self._other())
+            children.append(self._operand())
         self._expect("}")
         parts = [Said("related", relation=nth_child(i), node=node) for i, node in enumerate(children, 1)]
         more = Said("related", relation=nth_child(len(children) + 1), node=Node(Label(_any)))
