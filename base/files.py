@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import os
 import sys
 import zlib
@@ -32,6 +33,12 @@ _PACKED = {  # that packed files begin with, and by which program
     b"\x28\xb5\x2f\xfd": "zstd",
     b"PK\3\4": "zip",
 }
+
+
+def digest_of_file(path: AnyPath) -> str:
+    """Return the SHA-256 of a file's bytes. Raises OSError."""
+    with open(path, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def file_name(path: AnyPath) -> str:

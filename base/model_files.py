@@ -7,7 +7,6 @@ runs, to more memory than a model of that kind takes, or to a kernel that reads 
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from d2c.base.errors import ModelError, shortened
+from d2c.base.files import digest_of_file
 from d2c.base.schema import Shape, checked
 
 if TYPE_CHECKING:
@@ -111,8 +111,7 @@ def digests(directory: Path, parts: Iterable[str]) -> dict[str, str]:
     by_file = {}
     for name, path in _files(directory, parts).items():
         check_file(path, _MOST_BYTES)
-        with open(path, "rb") as stream:
-            by_file[name] = hashlib.file_digest(stream, "sha256").hexdigest()
+        by_file[name] = digest_of_file(path)
     return by_file
 
 

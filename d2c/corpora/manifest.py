@@ -19,7 +19,7 @@ from typing import Annotated, Any, BinaryIO, NamedTuple
 import pyarrow as pa
 
 from d2c.base.errors import FormatError
-from d2c.base.files import writing
+from d2c.base.files import digest_of_file, writing
 from d2c.base.journal import Journal, synchronize
 from d2c.base.schema import checked
 from d2c.base.settings import Limits
@@ -103,13 +103,11 @@ class Manifest:
         staged = target.with_name(beside(target) + "part")  # nobody else writes: the journal is locked
         with writing(str(target)):
             try:
-                with open(staged, "w+b") as stream:
+                with open(staged, "wb") as stream:
                     counts = put(stream)
                     stream.flush()
                     os.fsync(stream.fileno())
-                    length = stream.seek(0, os.SEEK_END)
-                    stream.seek(0)
-                    digest = hashlib.file_digest(stream, "sha256").hexdigest()
+                length, digest = staged.stat().st_size, digest_of_file(staged)
                 os.replace(staged, target)
             finally:
                 staged.unlink(missing_ok=True)
@@ -211,8 +209,6 @@ def _read(manifest: Manifest, settings: Mapping[str, Any], resume: bool) -> None
 def _is_whole(file: Path, entry: Entry) -> bool:
     """Return whether a file is what its row says; one of another size is not read."""
     try:
-        with open(file, "rb") as stream:
-            same_size = os.fstat(stream.fileno()).st_size == entry.length
-            return same_size and hashlib.file_digest(stream, "sha256").hexdigest() == entry.sha256
+        return file.stat().st_size == entry.length and digest_of_file(file) == entry.sha256
     except OSError:
         return False

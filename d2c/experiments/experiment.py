@@ -19,6 +19,7 @@ from random import Random
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from d2c.base.errors import each_located, located
+from d2c.base.files import digest_of_file
 from d2c.base.inputs import Paths, names_of
 from d2c.base.progress import counted, log
 from d2c.base.temporary import scratch
@@ -27,7 +28,7 @@ from d2c.dparsers.protocol import DependencyParser
 from d2c.dparsers.registry import DPARSERS, TAGGERS, Registered, class_of, takes
 from d2c.dparsers.training import accuracy
 from d2c.experiments.rows import GOLD, Parses, timed, with_tags_of
-from d2c.experiments.store import Store, StoredStep, digest, digest_of_file, digest_of_files
+from d2c.experiments.store import Store, StoredStep, digest, digest_of_files
 from d2c.models.model import parsing
 from d2c.packed.dtree import read_dtrees, save_dtrees
 from d2c.packed.feature import ArcFeature

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from d2c.base import model_files
+from d2c.base.files import digest_of_file
 from d2c.base.inputs import Paths, files_of
 from d2c.base.progress import log
 from d2c.base.temporary import lock
@@ -138,12 +139,6 @@ def _is_at(path: Path, file: BinaryIO) -> bool:
 def digest(value: object) -> str:
     """SHA-256 of what JSON holds."""
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
-
-
-def digest_of_file(path: Path) -> str:
-    """SHA-256 of a file's bytes. Raises OSError."""
-    with open(path, "rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def digest_of_files(paths: Paths) -> str:

@@ -17,9 +17,10 @@ from typing import Any
 import pytest
 
 from d2c.base.errors import ModelError
+from d2c.base.files import digest_of_file
 from d2c.base.progress import log
 from d2c.experiments import store as store_module
-from d2c.experiments.store import Store, StoredStep, described, digest, digest_of_file
+from d2c.experiments.store import Store, StoredStep, described, digest
 
 # Makes `first`, and is killed in the middle of `second`, with a file half-written.
 KILLED = """
