@@ -55,6 +55,11 @@ class RuleTable(NamedTuple):
     tag: NDArray[np.bool_]
     finished: Ints
 
+    @property
+    def nodes(self) -> NDArray[np.bool_]:
+        """[S + 1] whether a symbol is that of a node of the c-tree; the last is the goal of a chart, none."""
+        return np.append(self.whole & ~self.tag, False)
+
 
 def rules_of(tags: Sequence[str], heads: Sequence[int], derivation: Derivation) -> Iterator[tuple[int, Rule]]:
     """The rules that a derivation uses, each with its head word, word by word and bottom-up; a root rule

@@ -171,8 +171,7 @@ def posteriors(sentence: ChartInput, scored: ScoredChart, scale: float) -> Poste
     edges, sites, keys = constituents(chart, rules, n, among)
     best = derivation(chart, viterbi(chart.forest, scores), stage, several)
     unary, below = sites["side"] == UNARY, chart.symbols[chart.forest.tail[edges]]
-    levels, nodes = np.where(unary, sites["k"], -1), (rules.whole & ~rules.tag)[below]
-    tails = np.where(unary & nodes, below, -1)
+    levels, tails = np.where(unary, sites["k"], -1), np.where(unary & rules.nodes[below], below, -1)
     return Posteriors(best, keys, sites["h"], levels, tails, shares[edges], scaled)
 
 
@@ -226,10 +225,10 @@ def obedience(
     """[E] OBEYS for each required constituent that an edge makes, and -OBEYS for each that is forbidden or
     crosses a required one. A chain of unary nodes makes a required one once: as its first node, or the
     second. A word that is required without a label needs no node."""
-    scores, node = np.zeros(len(chart.rules), np.float32), np.append(rules.whole & ~rules.tag, False)
-    edges, sites, _ = constituents(chart, rules, 0)
+    scores, (edges, sites, _) = np.zeros(len(chart.rules), np.float32), constituents(chart, rules, 0)
     made, tails = chart.symbols[chart.forest.head[edges]], chart.symbols[chart.forest.tail[edges]]
-    i, j, above = sites["i"], sites["j"] + 1, (sites["side"] == UNARY) & node[tails]  # not above a bare word
+    i, j = sites["i"], sites["j"] + 1
+    above = (sites["side"] == UNARY) & rules.nodes[tails]  # not above a bare word
     second = above & (sites["k"] == (j - i == 1))  # a word's first node is a unary step already
 
     def shows(label: str | None) -> NDArray[np.bool_]:
