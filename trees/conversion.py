@@ -20,16 +20,12 @@ def to_dependencies(ctree: CTree) -> DTree:
     Unary nodes attach nothing: they leave no trace and use up no event index. Raises ValueError where the
     c-tree has no head children.
     """
-    if ctree.head_children is None:
-        raise ValueError("this c-tree has no head children; apply head rules first")
-    n = len(ctree.tokens.forms)
-    lexical_head = list(range(n))
+    n, lexical_head = len(ctree.tokens.forms), ctree.lexical_heads()
     next_event = [1] * n
     heads, symbols, events = [0] * n, [""] * n, [0] * n
-    for symbol, kids, head_child in zip(ctree.labels, ctree.children, ctree.head_children, strict=True):
-        h = lexical_head[head_child]
-        lexical_head.append(h)
+    for symbol, kids, head_child in zip(ctree.labels, ctree.children, ctree.head_children or (), strict=True):
         if len(kids) > 1:
+            h = lexical_head[head_child]
             event = next_event[h]
             next_event[h] = event + 1
             for kid in kids:

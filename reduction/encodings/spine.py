@@ -29,15 +29,12 @@ class Spines(Encoding):
 
     def encode(self, ctree: CTree) -> DTree:
         """Return the d-tree with labels. Raises ValueError where the c-tree has no head children."""
-        if ctree.head_children is None:
-            raise ValueError("this c-tree has no head children; apply head rules first")
-        n = len(ctree.tokens.forms)
+        n, lexical_head = len(ctree.tokens.forms), ctree.lexical_heads()
         spines: list[list[str]] = [[] for _ in range(n)]
-        lexical_head = list(range(n))
         heads, symbols, numbers = [0] * n, [""] * n, [0] * n
-        for symbol, kids, head_child in zip(ctree.labels, ctree.children, ctree.head_children, strict=True):
+        nodes = zip(ctree.labels, ctree.children, ctree.head_children or (), strict=True)
+        for symbol, kids, head_child in nodes:
             h = lexical_head[head_child]
-            lexical_head.append(h)
             spines[h].append(symbol)
             for kid in kids:
                 if kid != head_child:
