@@ -49,12 +49,12 @@ def main() -> None:
     README.write_text(with_table(README.read_text(encoding="utf-8"), readme_table(tables)), encoding="utf-8")
 
 
-def read_manifest(path: Path = MANIFEST) -> list[dict[str, Any]]:
+def read_manifest() -> list[dict[str, Any]]:
     """Return the tables; each row has a command, a commit and a date, its own or those of its table.
 
     Raises KeyError where one of these is missing.
     """
-    tables: list[dict[str, Any]] = tomllib.loads(path.read_text(encoding="utf-8"))["table"]
+    tables: list[dict[str, Any]] = tomllib.loads(MANIFEST.read_text(encoding="utf-8"))["table"]
     for table in tables:
         shared = {name: table[name] for name in ("command", "commit", "date")}
         table["rows"] = [shared | row for row in table["rows"]]
