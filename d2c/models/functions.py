@@ -24,7 +24,8 @@ from d2c.linear.weights import Like, check_numbers, read_arrays, write_arrays
 from d2c.trees.checks import check_text
 from d2c.trees.cleaning import functions_of, strip_function
 from d2c.trees.ctree import CTree
-from d2c.trees.dtree import DTree, modifiers_of, top_down
+from d2c.trees.dtree import DTree, modifiers_of
+from d2c.trees.heads import induce_heads
 from d2c.trees.repair import repair_heads
 
 FORMAT = 1
@@ -151,7 +152,8 @@ def _features(ctree: CTree, dtree: DTree) -> Iterator[list[str]]:
     """Yield the names of what is seen of each node [K]."""
     n, forms, tags = len(ctree.tokens), [*map(str.lower, ctree.tokens.forms)], ctree.tokens.tags
     heads, _ = repair_heads(dtree.heads)
-    words, lexical = _words(forms, tags, heads, dtree.labels or ("",) * n), _lexical_heads(ctree, heads)
+    words = _words(forms, tags, heads, dtree.labels or ("",) * n)
+    lexical = induce_heads(ctree, heads).lexical_heads()
     parents, blocks = ctree.parents(), ctree.blocks()
     place = {kid: number for kids in ctree.children for number, kid in enumerate(kids)}
     for node, kids in enumerate(ctree.children, n):
@@ -220,14 +222,3 @@ def _words(
         ]
         words.append(_Word(relation, up_form, up_tag, tuple(names)))
     return words
-
-
-def _lexical_heads(ctree: CTree, heads: Sequence[int]) -> list[int]:
-    """Return [n + K] the word of each node that is highest in the d-tree, the first of several."""
-    depth = [0] * len(heads)
-    for word in top_down(heads):
-        depth[word] = depth[heads[word] - 1] + 1 if heads[word] else 0
-    lexical = [*range(len(heads))]
-    for kids in ctree.children:
-        lexical.append(min([lexical[kid] for kid in kids], key=depth.__getitem__))
-    return lexical
