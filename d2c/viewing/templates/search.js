@@ -115,9 +115,16 @@ class Reader {
     return before;
   }
 
-  peek() {
-    TOKEN.lastIndex = this.at;
+  peek(at = this.at) {
+    TOKEN.lastIndex = at;
     return TOKEN.exec(this.text);
+  }
+
+  // Whether behind the token at hand another node begins, or nothing: no relation does.
+  nodeFollows() {
+    let match = this.peek();
+    while (match && ["!", "("].includes(match.groups.mark)) match = this.peek(match.index + match[0].length);
+    return Boolean(match) && ([...LABELS, "end"].some(kind => match.groups[kind] !== undefined) || "@=~".includes(match.groups.mark || " "));
   }
 
   fail(wrong) {
@@ -229,8 +236,7 @@ class Reader {
     for (;;) {
       parts.push(this.all());
       for (const name of this.known) names.add(name);
-      const match = this.token === "|" && this.kind === "mark" && this.peek();
-      if (!match || [...LABELS, "end"].some(kind => match.groups[kind] !== undefined) || "@=~".includes(match.groups.mark || " ")) break;
+      if (this.token !== "|" || this.kind !== "mark" || this.nodeFollows()) break;
       this.known = new Set(known);
       this.next();
     }
