@@ -149,6 +149,7 @@ class _Reader:
     def pattern(self) -> Pattern:
         nodes = [self._node_with_relations()]
         while self._take("|"):
+            self.known = set()
             nodes.append(self._node_with_relations())
         if self.kind != "end":
             self._fail("here a relation is missing, or a bracket closes that is not open")

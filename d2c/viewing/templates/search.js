@@ -148,7 +148,10 @@ class Reader {
 
   pattern() {
     const nodes = [this.whole()];
-    while (this.take("|")) nodes.push(this.whole());
+    while (this.take("|")) {
+      this.known = new Set();
+      nodes.push(this.whole());
+    }
     if (this.kind !== "end") this.fail("here a relation is missing, or a bracket closes that is not open");
     return { nodes, names: this.names };
   }

@@ -88,5 +88,6 @@ _COUNTED = """\
  3 S < CC | !S < CC
  2 PP < IN | ((NP < CC) > PP)
  3 NP < DT | (< CC | < JJ)
+ 2 NP=a < CC=b | S=a < CC=b
 """.replace("CLAUSE", CLAUSE)
 PATTERNS = {line[3:]: int(line[:3]) for line in _COUNTED.splitlines()}
