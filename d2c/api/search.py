@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from d2c.base.errors import FormatError
 from d2c.base.files import AnyPath, file_name
 from d2c.parsing.json_lines import ReadSentence
 from d2c.parsing.sentences import PARSED, read_sentences
@@ -40,7 +41,7 @@ def search_file(
     file: Path, pattern: str, reading: Reading, head_rules: str
 ) -> Iterator[tuple[str, int, list[Match]]]:
     """Yield of each sentence its file, its number there, and the matches in it; arguments as of `search`."""
-    headed = heads_for(pattern, head_rules)
+    headed = heads_for(pattern, head_rules, file_name(file))
 
     def constituents(numbered: tuple[int, ReadSentence]) -> Constituents:
         one = numbered[1]
@@ -50,8 +51,20 @@ def search_file(
         yield one.file or file_name(file), number, [replace(match, sentence=number) for match in found]
 
 
-def heads_for(pattern: str, head_rules: str) -> Callable[[CTree], CTree]:
-    """Return a function that gives heads to trees without any, if the pattern asks for heads."""
-    if not compiled(pattern).heads or head_rules == "marked":
+def heads_for(pattern: str, head_rules: str, file: str) -> Callable[[CTree], CTree]:
+    """Return a function that gives trees of a file heads that they lack, if the pattern asks for heads.
+
+    It raises FormatError where they should be `marked`, and are not: JSON lines may have heads or not.
+    """
+    if not compiled(pattern).heads:
         return lambda ctree: ctree
-    return load_head_rules(head_rules).headed
+    if head_rules != "marked":
+        return load_head_rules(head_rules).headed
+
+    def checked(ctree: CTree) -> CTree:
+        if ctree.head_children is None:
+            message = "a tree in it has no heads; --head-rules names rules that find them"
+            raise FormatError(file, 0, 0, message)
+        return ctree
+
+    return checked

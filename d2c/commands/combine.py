@@ -98,7 +98,7 @@ def combine(
         if name == "arcs":
             stream.writelines(format_conllu(dtree or NO_DTREE) for dtree in shown(voted, "sentences", doing))
             return
-        form = to or format_by_name(output) or _like(output, files[0])
+        form = to or format_by_name(output) or _like(output, files[0], reading.format_name)
         if form == "json":
             stream.writelines(_json(shown(voted, "sentences", doing)))
         else:
@@ -106,12 +106,12 @@ def combine(
             write_treebank(shown(ctrees, "sentences", doing), form, stream, Place(files[0]))
 
 
-def _like(output: Path, first: Path) -> str:
+def _like(output: Path, first: Path, format_name: str | None) -> str:
     """The format that the name of the output says, otherwise that of the first file."""
-    if str(output) == "-" and format_by_name(first) == "json":
-        return "json"
-    name = "brackets" if format_by_name(first) else format_of(first)
-    return format_to_write(output, name if FORMATS[name].write else "brackets")
+    name = format_name or format_by_name(first) or format_of(first)
+    if str(output) == "-" and name == "json":
+        return name
+    return format_to_write(output, name if name in FORMATS and FORMATS[name].write else "brackets")
 
 
 def _json(voted: Iterable[Parse | None]) -> Iterator[str]:

@@ -41,7 +41,7 @@ class Voting(NamedTuple):
 
 def read_parses(path: Path, reading: Reading) -> Iterator[Parse]:
     """Read the c-trees of a treebank file or of JSON lines. Raises FormatError."""
-    if format_by_name(path) != "json":
+    if (reading.format_name or format_by_name(path)) != "json":
         return map(Parse, reading(path))
     lines = refusing(read_json_lines, path, reading.faults)
     return (Parse(line.ctree, line.confidences) for line in lines)

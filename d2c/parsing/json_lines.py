@@ -165,6 +165,8 @@ def _built(tokens: Tokens, spans: Sequence[_ReadSpan]) -> ReadSentence:
     spans = sorted(reversed(spans), key=lambda span: len(span.tokens))
     ctree = tree_of(tokens, [(span.label, span.tokens) for span in spans], _TOP)
     heads = _of_all("head", [span.head for span in spans])
+    if heads is None and not spans:  # a word alone: no node lacks its head child
+        ctree = replace(ctree, head_children=())
     if heads is not None:
         ctree = replace(ctree, head_children=child_over(ctree, heads))
         for span, head in zip(spans, ctree.lexical_heads()[len(tokens) :], strict=True):

@@ -4,6 +4,7 @@ the Parquet of `d2c corpus`."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from d2c.parsing.json_lines import ReadSentence, read_json_lines, read_shown
 from d2c.parsing.options import JSON_LINES
 from d2c.parsing.output import format_by_name
 from d2c.treebanks.reading import Reading
+from d2c.trees.ctree import Tokens
 from d2c.trees.formats.brackets import escape
 from d2c.trees.formats.discbracket import is_discbracket, parse_discbracket
 from d2c.trees.spans import Source
@@ -85,7 +87,12 @@ def _of_row(row: dict[str, Any]) -> ReadSentence:
         offsets = [(place["start"], place["end"]) for place in row["offsets"] or ()]
         placed: dict[str, Any] = {"offsets": offsets, "text": row["text"] or ""} if offsets else {}
         if not row["error"] and _numbers_words(row["bracket"], row["tokens"]):
+            # Brackets write some words and tags otherwise: (, and what holds blanks.
+            tokens = Tokens(tuple(row["tokens"]), tuple(row["tags"]))
             ctree = parse_discbracket(row["bracket"])
+            if not len(ctree.tokens) == len(tokens.forms) == len(tokens.tags):
+                raise ValueError("its brackets are not over its tokens")
+            ctree = replace(ctree, tokens=tokens)
             source = Source(ctree.tokens.forms, **placed) if placed else None
             return ReadSentence(ctree, source=source, file=row["file"])
         shown = {name: row[name] for name in ("file", "tokens", "tags", "error")} | placed

@@ -148,6 +148,7 @@ class _Reader:
     def pattern(self) -> Pattern:
         nodes = [self._node_with_relations()]
         while self._take("|"):
+            self.known = set()
             nodes.append(self._node_with_relations())
         if self.kind != "end":
             self._fail("here a relation is missing, or a bracket closes that is not open")
@@ -254,15 +255,21 @@ class _Reader:
         while True:
             parts.append(self._all())
             names |= self.known
-            match = _TOKEN.match(self.text, self.at)
-            if self.token != "|" or self.kind != "mark" or (match and match.lastgroup in _LABELS + ("end",)):
-                break
-            if match and match[str(match.lastgroup)] in ("@", "=", "~"):
+            if self.token != "|" or self.kind != "mark" or self._node_follows():
                 break
             self.known = set(known)
             self._next()
         self.known = names
         return parts[0] if len(parts) == 1 else Said("either", tuple(parts))
+
+    def _node_follows(self) -> bool:
+        """Whether behind the token at hand another node begins, or nothing: no relation does."""
+        match = _TOKEN.match(self.text, self.at)
+        while match and match["mark"] in ("!", "("):
+            match = _TOKEN.match(self.text, match.end())
+        if not match:
+            return False
+        return match["mark"] in ("@", "=", "~") or str(match.lastgroup) in (*_LABELS, "end")
 
     def _all(self) -> Said:
         parts = []

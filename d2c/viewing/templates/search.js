@@ -115,9 +115,16 @@ class Reader {
     return before;
   }
 
-  peek() {
-    TOKEN.lastIndex = this.at;
+  peek(at = this.at) {
+    TOKEN.lastIndex = at;
     return TOKEN.exec(this.text);
+  }
+
+  // Whether behind the token at hand another node begins, or nothing: no relation does.
+  nodeFollows() {
+    let match = this.peek();
+    while (match && ["!", "("].includes(match.groups.mark)) match = this.peek(match.index + match[0].length);
+    return Boolean(match) && ([...LABELS, "end"].some(kind => match.groups[kind] !== undefined) || "@=~".includes(match.groups.mark || " "));
   }
 
   fail(wrong) {
@@ -141,7 +148,10 @@ class Reader {
 
   pattern() {
     const nodes = [this.whole()];
-    while (this.take("|")) nodes.push(this.whole());
+    while (this.take("|")) {
+      this.known = new Set();
+      nodes.push(this.whole());
+    }
     if (this.kind !== "end") this.fail("here a relation is missing, or a bracket closes that is not open");
     return { nodes, names: this.names };
   }
@@ -229,8 +239,7 @@ class Reader {
     for (;;) {
       parts.push(this.all());
       for (const name of this.known) names.add(name);
-      const match = this.token === "|" && this.kind === "mark" && this.peek();
-      if (!match || [...LABELS, "end"].some(kind => match.groups[kind] !== undefined) || "@=~".includes(match.groups.mark || " ")) break;
+      if (this.token !== "|" || this.kind !== "mark" || this.nodeFollows()) break;
       this.known = new Set(known);
       this.next();
     }

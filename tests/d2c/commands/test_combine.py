@@ -62,6 +62,16 @@ def test_json_lines_come_back(files: list[Path], tmp_path: Path) -> None:
     assert second.ctree.labels == ("ERROR",)
 
 
+def test_the_format_that_is_said_counts(files: list[Path], tmp_path: Path) -> None:
+    """Not the name of the files, for what is read and what is written."""
+    named = tmp_path / "a.jsonl"
+    files[0].rename(named)
+    assert run(named, named, "--format", "brackets").stdout == A
+    (tmp_path / "a.txt").write_text("(S (VP (V 0=wake) (P 2=up)) (N 1=me))\n")
+    done = run(tmp_path / "a.txt", tmp_path / "a.txt", "--format", "discbracket")
+    assert done.stdout == (tmp_path / "a.txt").read_text()
+
+
 def test_gaps_stay(tmp_path: Path) -> None:
     for name in "ab":
         (tmp_path / f"{name}.dbr").write_text(GAPS)

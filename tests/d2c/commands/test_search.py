@@ -142,3 +142,17 @@ def test_in_python(trees: Path, parsed: Path) -> None:
     assert next(d2c.read(trees)).search("NP < PP")[0].sentence == 0
     with pytest.raises(ValueError, match="the pattern at character 4"):
         next(d2c.search(trees, "NP PP"))
+
+
+def test_marked_heads_of_json_lines(tmp_path: Path) -> None:
+    """A sentence of one word without nodes lacks no heads; where a tree lacks some, one line says so."""
+    file = tmp_path / "x.jsonl"
+    line = '{"tokens": ["a", "b"], "tags": ["A", "B"], "spans": [{"label": "X", "start": 0, "end": 2%s}]}\n'
+    file.write_text('{"tokens": ["a"], "tags": ["A"], "spans": []}\n' + line % ', "head": 1')
+    _, row = output_of("X <# B", file, "--head-rules", "marked", "--count").splitlines()
+    assert row.split("\t")[1:] == ["1", "1", "2"]
+    file.write_text(line % "")
+    message = f"{file}: a tree in it has no heads; --head-rules names rules that find them"
+    assert error_of("X <# B", file, "--head-rules", "marked").splitlines()[-1] == message
+    assert error_of("X <# B", file, "--head-rules", "marked", "-o", tmp_path / "x.html") == message
+    assert output_of("X < B", file, "--head-rules", "marked").count("\n") == 2

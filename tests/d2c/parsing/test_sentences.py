@@ -113,3 +113,12 @@ def test_words_that_look_like_those_of_discbracket(word: str) -> None:
     assert (found.ctree.tokens.forms, found.confidences) == ((word,), (0.5,))
     numbered = _of_row(row | {"bracket": f"(TOP (NP (CD 0={word})))"})
     assert (numbered.ctree.tokens.forms, numbered.confidences) == ((word,), None)
+
+
+def test_words_and_tags_of_a_tree_with_gaps_are_those_of_the_row() -> None:
+    row = GAPS | {"tokens": ["-LRB-", "x y"], "tags": ["(", "CD"], "text": None, "offsets": None, "error": ""}
+    row["bracket"] = "(TOP (S (-LRB- 0=-LRB-) (CD 1=x\u00a0y)))"
+    tokens = _of_row(row).ctree.tokens
+    assert (tokens.forms, tokens.tags) == (("-LRB-", "x y"), ("(", "CD"))
+    with pytest.raises(ValueError, match="its brackets are not over its tokens"):
+        _of_row(row | {"bracket": "(TOP (S (-LRB- 0=-LRB-) (CD 1=x\u00a0y) (X 2=z)))"})

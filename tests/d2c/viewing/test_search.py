@@ -141,6 +141,7 @@ def test_random_patterns(trees: list[CTree], texts: list[str]) -> None:
         "NP [< PP)",
         "NP /x",
         "NP < =x",
+        "NP=x | =x",
         "NP=x < PP=x",
         "NP !< PP=x",
         "NP <0 PP",

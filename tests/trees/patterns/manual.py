@@ -85,5 +85,9 @@ _COUNTED = """\
  1 SBAR [<# WHNP | <# (IN < That|that|For|for) | <, S] & [$+ VP | > VP]
  1 S < (VP <# VBG|TO) $+ VP
  1 FRAG > ROOT !<< (S|SINV|SQ CLAUSE)
+ 3 S < CC | !S < CC
+ 2 PP < IN | ((NP < CC) > PP)
+ 3 NP < DT | (< CC | < JJ)
+ 2 NP=a < CC=b | S=a < CC=b
 """.replace("CLAUSE", CLAUSE)
 PATTERNS = {line[3:]: int(line[:3]) for line in _COUNTED.splitlines()}

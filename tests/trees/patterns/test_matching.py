@@ -166,6 +166,7 @@ def test_heads_are_asked_for() -> None:
         ("NP /x", "at character 4, '/': no part of the language"),
         ("/(/", r"at character 1, '/\(/': no regular expression of Python's: missing \)"),
         ("NP < =x", "at character 7, 'x': no node before it has this name"),
+        ("NP=x | =x", "'x': no node before it has this name"),
         ("NP=x < PP=x", "at character 11, 'x': two nodes have this name"),
         ("NP !< PP=x", "at character 10, 'x': a node that must not be there cannot have a name"),
         ("NP <0 PP", "at character 7, 'PP': children are counted from 1"),
