@@ -209,7 +209,7 @@ def _report(finished: Finished, options: ParseOptions) -> None:
     if finished.refused:
         say(f"{finished.refused:,} could not be parsed")
         if options.ctrees and options.kind == TAGGED and not finished.repairs.sentences:
-            say("Is the input text? Say --text, --tokenized or --split.")
+            say("Is the input text? Say --text, --tokenized or --split; for JSON lines, --json.")
         click.get_current_context().exit(SOME_FAILED)
 
 
