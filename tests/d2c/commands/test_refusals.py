@@ -92,6 +92,16 @@ def test_a_report_is_a_page(trees: Path, tmp_path: Path, monkeypatch: pytest.Mon
     assert sorted(path.name for path in tmp_path.iterdir()) == ["r.htm", "s.htm", "x.mrg"]
 
 
+def test_the_text_that_is_parsed_is_not_overwritten(tmp_path: Path) -> None:
+    text, link = tmp_path / "a.txt", tmp_path / "b.txt"
+    text.write_text("They slept.\n")
+    link.symlink_to(text)
+    for given, output in ((text, text), (text, link), (tmp_path, text)):
+        line = refused("parse", "en-small", given, "--text", "-o", output)
+        assert line == f"{output}: is also the input, or part of it; give the output another name"
+    assert text.read_text() == "They slept.\n" and sorted(tmp_path.iterdir()) == [text, link]
+
+
 def test_alternatives_have_no_confidences(tmp_path: Path) -> None:
     options = ("--text", "--to", "json", "--best", "2", "--min-confidence", "0.5")
     done = run("parse", "en-small", "-", *options, stdin="They slept.\n")
