@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
+from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
 from zipfile import ZIP_DEFLATED, ZipFile
@@ -76,8 +77,9 @@ def _excel(output: Path, columns: Columns, _safe: bool) -> Iterator[Put]:
         try:
             put({name: name for name in columns})
             yield put
-            with ZipFile(stream, "w", ZIP_DEFLATED) as archive:
+            with ZipFile(packed := BytesIO(), "w", ZIP_DEFLATED) as archive:  # seeks, which .gz cannot
                 writer.ExcelWriter(book, archive).save()
+            stream.write(packed.getbuffer())
         finally:
             with suppress(Exception):  # it may be closed; left open, it complains later
                 sheet.close()

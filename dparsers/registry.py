@@ -160,9 +160,12 @@ def _known(function: Callable[..., Any], given: Mapping[str, Any]) -> dict[str, 
 
 
 def _checked(name: str, function: Callable[..., Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters that are not None. Raises ModelError for one that the function lacks."""
+    """Return the parameters that are not None. Raises ModelError for one that the function lacks, but
+    for the device `cpu`: any d-parser runs there."""
     known = _known(function, given)
     for key in given:
+        if (key, given[key]) == ("device", "cpu"):
+            continue
         if given[key] is not None and key not in known:
             raise ModelError(f"the d-parser {name} takes no {_ALSO_CALLED.get(key, key).replace('_', ' ')}")
     return known

@@ -211,7 +211,12 @@ class Parser:
         waiting: list[Sentence] = []
 
         def sentences() -> Iterator[given.InputSentence]:
-            for number, (text, context) in enumerate(pairs, 1):
+            for number, pair in enumerate(pairs, 1):
+                if not isinstance(pair, tuple | list) or len(pair) != 2:
+                    raise TypeError(
+                        f"as_tuples takes pairs (text, anything); number {number} is {pair!r:.40}"
+                    )
+                text, context = pair
                 if not isinstance(text, str):
                     raise TypeError(f"a text is a str; number {number} is a {type(text).__name__}")
                 # newline="": lines end where those of files do, and keep what they end in, as offsets need it

@@ -12,7 +12,7 @@ import click
 from d2c.base.errors import FormatError, ModelError
 from d2c.commands.terminal import say
 
-_NO_TREE = re.compile(r"expected '\(', found '[^{]")
+_NO_TREE = re.compile(r"expected '\(', found '(.)")
 
 COMMANDS = {
     "combine": "Votes on the parses of several parsers.",
@@ -82,7 +82,10 @@ def run(command: click.Command | None = None) -> int:
     except (FormatError, ModelError, TooManyErrors, ChildProcessError) as error:
         for line in str(error).splitlines():
             say(f"d2c: {line}")
-        if isinstance(error, FormatError) and error.sentence == 1 and _NO_TREE.match(error.message):
+        first = isinstance(error, FormatError) and error.sentence == 1 and _NO_TREE.match(error.message)
+        if first and first[1] == "{":
+            say("d2c: is it JSON lines? draw, phrases, search and view read them with --format json")
+        elif first:
             say("d2c: is it text? `d2c parse FILE --split -o trees.jsonl` makes trees, to be given here")
     except BrokenPipeError:
         return 1

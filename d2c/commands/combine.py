@@ -13,6 +13,7 @@ from d2c.base.files import file_name, open_output
 from d2c.base.inputs import names_of
 from d2c.commands.options import (
     FilePath,
+    check_ending,
     finite,
     format_option,
     output_option,
@@ -89,6 +90,8 @@ def combine(
         raise click.UsageError(
             "d-trees are written as CoNLL-U and need no threshold; leave out --to, --threshold"
         )
+    if name == "arcs":
+        check_ending(output, (".conllu", ".conll", ".txt"))
     learned_weights = load_weights(weights, name, len(files))
     voted = combined(
         voting, side_by_side(voting, files, reading), file_name(files[0]), learned_weights, threshold

@@ -32,7 +32,11 @@ from d2c.treebanks.reading import Reading
 @reading_options
 @choice("--what", ["ctree", "dtree", "both"], "ctree")
 @click.option("--svg", is_flag=True, help="Draw one sentence as a picture (as for *.svg), not all as text.")
-@click.option("--sentence", type=click.IntRange(1), help="Only this one, by number.  [default for --svg: 1]")
+@click.option(
+    "--sentence",
+    type=click.IntRange(1),
+    help="Only this one, by its number in TREES.  [default for --svg: 1]",
+)
 def draw(
     trees: Path,
     output: Path,
@@ -54,7 +58,7 @@ def draw(
     # One sentence is drawn as soon as it is read, so that errors cannot wait for the end of the file.
     faults = replace(reading.faults, limit=1) if last else reading.faults
     with open_output(output) as stream:
-        for number, read in read_sentences(trees, replace(reading, faults=faults)):
+        for number, read in read_sentences(trees, replace(reading, faults=faults), as_named=False):
             if not last or number == last:
                 with located(file_name(trees), number):
                     stream.write(drawing(read.ctree, route.encode(read.ctree), what, svg) + "\n")

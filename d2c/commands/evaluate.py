@@ -14,7 +14,7 @@ import click
 from d2c.base.errors import FormatError, each_located, refusing
 from d2c.base.files import file_name
 from d2c.base.inputs import files_of, names_of, of_each
-from d2c.commands.options import FilePath, choice, format_option, reading_options
+from d2c.commands.options import PAGES, FilePath, check_ending, choice, format_option, reading_options
 from d2c.commands.terminal import say
 from d2c.treebanks.pairs import Pairs
 from d2c.treebanks.reading import Read, Reading
@@ -167,6 +167,8 @@ def evaluate(
     whole = metric == "attachment" or options["disc_only"] or (reading.raw and metric != "disco")
     if whole and (report or len(guesses) > 1):
         raise click.UsageError("attachment, --disc-only and --raw are for one GUESS, without --report")
+    if report:
+        check_ending(report, PAGES)
     conllu = (".conllu",) if metric == "attachment" else ()
     golden, *others = (reading.files([given], *conllu) for given in (gold, *guesses))
     if reading.raw and metric in ("evalb", "spmrl") and max(map(len, (golden, *others))) > 1:

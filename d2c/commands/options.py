@@ -29,6 +29,7 @@ from d2c.trees.formats.treebanks import FORMATS, format_to_write
 Command = Callable[..., Any]
 Decorator = Callable[[Command], Command]
 
+PAGES = ".html", ".htm"
 FilePath = click.Path(path_type=Path, allow_dash=True)
 trees_argument = click.argument("trees", type=FilePath, nargs=-1, required=True)
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from d2c.base.errors import FormatError
 from d2c.base.inputs import find_files, is_called, is_pattern, names_of
 from d2c.commands.options import (
     FilePath,
@@ -155,7 +156,7 @@ def parse(
     load, gaps = _loaded(models, options, jobs)
     to = to or format_by_name(output) or format_for(gaps, output, (*JSON_LINES, ".conllu"))
     form = _format(to, options)
-    name = names_of(source := _found(inputs, kind))
+    name = names_of(source := _found(inputs, kind, output))
     options = replace(options, ctrees=form.ctrees, confidences=form.confidences)
     digest = "" if str(output) == "-" else " ".join(map(digest_of, models))
     settings = {"d2c": version("d2c"), "model": digest, "to": to, **options.to_json(), "timeout": None}
@@ -185,10 +186,13 @@ def _loaded(models: tuple[Path, ...], options: ParseOptions, jobs: int) -> tuple
     return lambda: trained, any(model.route.gaps_ for model in trained)
 
 
-def _found(inputs: tuple[Path, ...], kind: InputKind) -> tuple[Path, ...]:
-    """Return the files that are meant. Raises FormatError."""
+def _found(inputs: tuple[Path, ...], kind: InputKind, output: Path) -> tuple[Path, ...]:
+    """Return the files that are meant. Raises FormatError, also where one is the output."""
     hint = "say --text, --tokenized or --split for text" if kind.tagged else "name the files"
-    return find_files(inputs, kind.suffixes, hint=hint)
+    found = find_files(inputs, kind.suffixes, hint=hint)
+    if output.is_file() and any(path.is_file() and path.samefile(output) for path in found):
+        raise FormatError(str(output), 0, 0, "is also the input, or part of it; give the output another name")
+    return found
 
 
 def _write_all(parsed: Iterable[Done], write: Write, more: More, strict: bool) -> None:
@@ -209,7 +213,7 @@ def _report(finished: Finished, options: ParseOptions) -> None:
     if finished.refused:
         say(f"{finished.refused:,} could not be parsed")
         if options.ctrees and options.kind == TAGGED and not finished.repairs.sentences:
-            say("Is the input text? Say --text, --tokenized or --split.")
+            say("Is the input text? Say --text, --tokenized or --split; for JSON lines, --json.")
         click.get_current_context().exit(SOME_FAILED)
 
 

@@ -15,6 +15,7 @@ from d2c.base.files import file_name, open_output
 from d2c.base.inputs import is_called, names_of
 from d2c.base.tables import TABLES, table_format
 from d2c.commands.options import (
+    PAGES,
     format_of_trees,
     heads_option,
     output_option,
@@ -72,7 +73,7 @@ def search(
     page like that of `d2c view`.
     """
     files = reading.files(trees, *PARSED)
-    if is_called(output, (".html",)):
+    if is_called(output, PAGES):
         if counted:
             raise click.UsageError("-o FILE.html shows matches, and goes without --count")
         return _write_page(pattern, files, output, head_rules, reading)

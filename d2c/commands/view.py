@@ -12,6 +12,7 @@ import click
 from d2c.base.files import open_output
 from d2c.base.inputs import names_of
 from d2c.commands.options import (
+    PAGES,
     FilePath,
     check_ending,
     format_of_trees,
@@ -67,7 +68,7 @@ def view(
 
     if dtrees and reading.faults.skipped:
         raise click.UsageError("--dtrees needs all sentences of both files; leave out --skip-bad")
-    check_ending(output, (".html", ".htm"))
+    check_ending(output, PAGES)
     files = reading.files(trees, *PARSED, ".conllu")
     if dtrees and len(files) > 1:
         raise click.UsageError("--dtrees has the sentences of a single file")

@@ -139,7 +139,9 @@ def _document(
         check_text(document)
     except ValueError:
         return "", iter([refused(f"{fields.document!r}: {NOT_UTF8}")])
-    value: Any = values.get(fields.text)
+    if fields.text not in values:
+        return document, iter([refused(f"there is no {fields.text!r}; --text-field names another field")])
+    value: Any = values[fields.text]
     if isinstance(value, str):
         return document, map(named, sentences_of(io.StringIO(value, newline=""), kind, rules, record.file))
     if isinstance(value, list) and all(isinstance(form, str) for form in value):

@@ -41,8 +41,8 @@ def read_parsed(file: Path, reading: Reading, refusals: Refusals) -> Iterator[Re
     return read_json_lines(file, refusals)
 
 
-def read_sentences(file: Path, reading: Reading) -> Iterator[tuple[int, ReadSentence]]:
-    """Yield sentences, each after its number: in the file, or, of those that say it, in their file.
+def read_sentences(file: Path, reading: Reading, as_named: bool = True) -> Iterator[tuple[int, ReadSentence]]:
+    """Yield sentences, each after its number: in the file, or, as_named, in the one that it names if it does.
 
     Those that could not be parsed are left out. Raises FormatError.
     """
@@ -52,7 +52,7 @@ def read_sentences(file: Path, reading: Reading) -> Iterator[tuple[int, ReadSent
     else:
         sentences = map(ReadSentence, reading(file, refusals))
     for number, sentence in enumerate(sentences, 1):
-        if sentence.file != source:
+        if as_named and sentence.file != source:
             source, before = sentence.file, number + refusals.count - 1
         if not sentence.error:
             yield number + refusals.count - before, sentence

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import subprocess
 import sys
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -44,9 +46,11 @@ def test_json(tmp_path: Path) -> None:
     ]
 
 
-def test_excel(tmp_path: Path) -> None:
-    write(tmp_path / "x.xlsx", [*ROWS, {"text": "\x07x"}])
-    sheet = openpyxl.load_workbook(tmp_path / "x.xlsx").active
+@pytest.mark.parametrize("name", ["x.xlsx", "x.xlsx.gz"])
+def test_excel(name: str, tmp_path: Path) -> None:
+    write(tmp_path / name, [*ROWS, {"text": "\x07x"}])
+    data = (tmp_path / name).read_bytes()
+    sheet = openpyxl.load_workbook(BytesIO(gzip.decompress(data) if name.endswith(".gz") else data)).active
     assert [*sheet.values] == [
         ("text", "start", "confidence"),
         *(("=1+1", 0, 0.5), ("a b c", -1, None), ("#N/A", None, 1), (" x", None, None)),
@@ -103,7 +107,7 @@ def test_endings() -> None:
         "tsv": "x.tsv x /dev/full -",
         "csv": "x.csv x.csv.gz",
         "json": "x.json x.jsonl",
-        "xlsx": "x.xlsx",
+        "xlsx": "x.xlsx x.xlsx.gz",
     }
     for name, paths in known.items():
         assert {table_format(Path(path)) for path in paths.split()} == {name}

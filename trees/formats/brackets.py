@@ -37,6 +37,7 @@ _TREE_BEGINS = ("((", "( (", *(f"({wrapper} " for wrapper in WRAPPERS if wrapper
 _ESCAPES = str.maketrans(dict.fromkeys(BLANKS, "\N{NO-BREAK SPACE}") | {"(": "-LRB-", ")": "-RRB-"})
 _PIECES_REMEMBERED = 1 << 18
 LONGEST_RUN = 1 << 18  # lines
+_UNCLOSED = "a closing bracket is missing in this tree"
 
 
 def bracket_items(path: AnyPath) -> Iterator[tuple[int, str]]:
@@ -88,10 +89,12 @@ def bracket_trees(text: str, clean: bool = False) -> Iterator[CTree | None]:
                 kids, forms, tags, labels, children = _no_nodes()
         if open_labels:
             index = begin
-            raise Malformed("a closing bracket is missing in this tree")
+            raise Malformed(_UNCLOSED)
     except Malformed as error:
-        error.lines = before.count("\n") + "".join(parts[:index]).count("\n")
-        raise
+        cut_off = index + 1 == len(parts) and ")" not in parts[index] and _PIECE.fullmatch(parts[index])
+        fault, index = (Malformed(_UNCLOSED), begin) if cut_off else (error, index)
+        fault.lines = before.count("\n") + "".join(parts[:index]).count("\n")
+        raise fault from None
 
 
 read_brackets = Reader(bracket_items, bracket_trees)

@@ -187,6 +187,10 @@ def test_documents_with_contexts(parser: Parser) -> None:
     found = [*parser.pipe(pairs, as_tuples=True, batch_size=2)]
     assert [context["id"] for _, context in found] == [*range(len(TEXTS))]
     assert [len(document) for document, _ in found] == [1, 0, 3, 0, 2, 3, 0]
+    for text in ("No", "They slept."):
+        with pytest.raises(TypeError) as caught:
+            next(parser.pipe([text], as_tuples=True))  # type: ignore[list-item]
+        assert str(caught.value) == f"as_tuples takes pairs (text, anything); number 1 is {text!r}"
 
 
 @pytest.mark.slow

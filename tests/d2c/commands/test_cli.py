@@ -332,6 +332,22 @@ def test_names_of_files_do_not_reach_the_terminal_as_they_are(command: str, tmp_
         assert done.returncode == 2 and "\x1b" not in done.stderr and "a\\x1b[31mb.mrg" in done.stderr
 
 
+def test_json_lines_in_a_pipe_are_recognised() -> None:
+    line = '{"line": 1, "tokens": ["a"], "tags": ["NN"], "spans": [{"label": "NP", "start": 0, "end": 1}]}\n'
+    for command in (
+        ["phrases", "-", "--label", "NP"],
+        ["search", "NP", "-"],
+        ["view", "-"],
+        ["convert", "-", "-"],
+    ):
+        done = d2c(*command, stdin=line * 2)
+        assert done.returncode == 2 and done.stderr.splitlines()[-1] == (
+            "d2c: is it JSON lines? draw, phrases, search and view read them with --format json"
+        )
+    done = d2c("search", "NP", "-", "--format", "json", "--count", stdin=line * 2)
+    assert done.stdout.splitlines()[1:] == ["<stdin>\t2\t2\t2"]
+
+
 def test_text_in_place_of_trees_is_recognised(tmp_path: Path) -> None:
     (tmp_path / "story.txt").write_text("A title\n\nThe cat slept.\n")
     run = d2c("search", "NP", str(tmp_path / "story.txt"))

@@ -111,6 +111,9 @@ def test_d_trees(tmp_path: Path) -> None:
     assert run("--weights", tmp_path / "w.json", b, a).exit_code == 0
     assert "arcs by 2 parsers" in str(run("--weights", tmp_path / "w.json", a, b, c).exception)
     assert run("--to", "json", a, b).exit_code == 2
+    called_so = "nothing is written here that is called so; known endings are .conllu .conll .txt"
+    assert str(run(a, b, "-o", tmp_path / "x.mrg").exception) == f"{tmp_path / 'x.mrg'}: {called_so}"
+    assert not (tmp_path / "x.mrg").exists()
     (tmp_path / "t.mrg").write_text(A)
     assert "d-trees cannot be combined with c-trees" in str(run(a, tmp_path / "t.mrg").exception)
 

@@ -84,6 +84,13 @@ def test_sentences_keep_their_numbers_beside_bad_ones(trees: Path) -> None:
     assert run.stdout == whole
 
 
+def test_sentences_of_several_texts_are_numbered_in_the_file_that_is_drawn(tmp_path: Path) -> None:
+    file, span = tmp_path / "x.jsonl", {"label": "NP", "start": 0, "end": 1}
+    parsed = [{"file": word, "line": 1, "tokens": [word], "tags": ["NN"], "spans": [span]} for word in "abc"]
+    file.write_text("".join(json.dumps(line) + "\n" for line in parsed))
+    assert draw(file, "--what", "dtree", "--sentence", "3") == "1  c  NN  root\n"
+
+
 def test_a_sentence_that_is_not_there(trees: Path, tmp_path: Path) -> None:
     output = tmp_path / "x.txt"
     run = CliRunner().invoke(cli, ["draw", str(trees), "--sentence", "3", "-o", str(output)])

@@ -318,7 +318,7 @@ def test_text_that_is_not_said_to_be_text(model: Path) -> None:
     assert done.returncode == 3 and done.stdout == "(TOP (ERROR (ERROR ERROR)))\n"
     assert done.stderr.splitlines()[-2:] == [
         "1 could not be parsed",
-        "Is the input text? Say --text, --tokenized or --split.",
+        "Is the input text? Say --text, --tokenized or --split; for JSON lines, --json.",
     ]
     assert "Is the input text" not in parse(model, "--tokenized", stdin=b"\xff\n").stderr
 

@@ -79,6 +79,29 @@ def test_a_report_that_cannot_be_written_is_known_before_training(
     assert [path.name for path in tmp_path.iterdir()] == ["x.mrg"]
 
 
+def test_a_report_is_a_page(trees: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("d2c.experiments.comparison.train_and_compare", None)
+    for command in ("compare", "evaluate"):
+        line = refused(command, trees, trees, "--report", tmp_path / "r.pdf")
+        assert (
+            line
+            == f"{tmp_path}/r.pdf: nothing is written here that is called so; known endings are .html .htm"
+        )
+    assert run("evaluate", trees, trees, "--report", tmp_path / "r.htm").exit_code == 0
+    assert run("search", "NP", trees, "-o", tmp_path / "s.htm").exit_code == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["r.htm", "s.htm", "x.mrg"]
+
+
+def test_the_text_that_is_parsed_is_not_overwritten(tmp_path: Path) -> None:
+    text, link = tmp_path / "a.txt", tmp_path / "b.txt"
+    text.write_text("They slept.\n")
+    link.symlink_to(text)
+    for given, output in ((text, text), (text, link), (tmp_path, text)):
+        line = refused("parse", "en-small", given, "--text", "-o", output)
+        assert line == f"{output}: is also the input, or part of it; give the output another name"
+    assert text.read_text() == "They slept.\n" and sorted(tmp_path.iterdir()) == [text, link]
+
+
 def test_alternatives_have_no_confidences(tmp_path: Path) -> None:
     options = ("--text", "--to", "json", "--best", "2", "--min-confidence", "0.5")
     done = run("parse", "en-small", "-", *options, stdin="They slept.\n")

@@ -87,6 +87,7 @@ DOCUMENTS = [
     {"id": "x", "text": ["She", "slept"]},
     {"text": "No id."},
     {"id": "y", "text": 5},
+    {"id": "z", "body": "No text."},
 ]
 OF_DOCUMENTS = [
     ("7", "a.jsonl:1.1", 1, "She slept ."),
@@ -94,15 +95,16 @@ OF_DOCUMENTS = [
     ("x", "a.jsonl:2.1", 2, "She slept"),
     ("a.jsonl:3", "a.jsonl:3.1", 3, "No id ."),
     ("y", "a.jsonl:4.1", 4, "'text' is neither text nor a list of words"),
+    ("z", "a.jsonl:5.1", 5, "there is no 'text'; --text-field names another field"),
 ]
 
 
 def test_json_lines(here: Path) -> None:
     (here / "a.jsonl").write_text("\n".join([*map(json.dumps, DOCUMENTS), "[1]", '{"text']) + "\n")
     found = sentences(Inputs([Path("a.jsonl")], kind="split"))
-    assert found[:5] == OF_DOCUMENTS
-    assert found[5] == ("a.jsonl:5", "a.jsonl:5.1", 5, "not an object of JSON")
-    assert found[6][3] == "not JSON: Unterminated string starting at character 2"
+    assert found[:6] == OF_DOCUMENTS
+    assert found[6] == ("a.jsonl:6", "a.jsonl:6.1", 6, "not an object of JSON")
+    assert found[7][3] == "not JSON: Unterminated string starting at character 2"
     named = Inputs([Path("a.jsonl")], fields=Fields("id", "nothing"))
     assert sentences(named)[1] == ("a.jsonl:2", "a.jsonl:2.1", 2, "x")
 

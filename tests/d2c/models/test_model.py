@@ -207,6 +207,9 @@ def test_parameters_after_the_name_of_a_dparser(monkeypatch: pytest.MonkeyPatch)
         make_dparser("stanza:x")
     with pytest.raises(ModelError, match="^the d-parser gold takes no epochs$"):
         make_dparser("gold", epochs=3)
+    assert type(make_dparser("gold", device="cpu")) is type(make_dparser("gold"))
+    with pytest.raises(ModelError, match="^the d-parser gold takes no device$"):
+        make_dparser("gold", device="cuda")
     with pytest.raises(ModelError, match="^unknown d-parser 'other'; known are stanza, spacy, udpipe, "):
         make_dparser("other:x")
 
