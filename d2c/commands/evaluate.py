@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import click
 
 from d2c.base.errors import FormatError, each_located, refusing
-from d2c.base.files import file_name
+from d2c.base.files import check_output, file_name
 from d2c.base.inputs import files_of, names_of, of_each
 from d2c.commands.options import PAGES, FilePath, check_ending, choice, format_option, reading_options
 from d2c.commands.terminal import say
@@ -169,6 +169,7 @@ def evaluate(
         raise click.UsageError("attachment, --disc-only and --raw are for one GUESS, without --report")
     if report:
         check_ending(report, PAGES)
+        check_output(report)
     conllu = (".conllu",) if metric == "attachment" else ()
     golden, *others = (reading.files([given], *conllu) for given in (gold, *guesses))
     if reading.raw and metric in ("evalb", "spmrl") and max(map(len, (golden, *others))) > 1:

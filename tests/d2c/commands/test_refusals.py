@@ -70,12 +70,14 @@ def test_a_report_over_standard_input_reads_it_twice(trees: Path, tmp_path: Path
     assert not (tmp_path / "r.html").exists()
 
 
-def test_a_report_that_cannot_be_written_is_known_before_training(
+def test_a_report_that_cannot_be_written_is_known_before_any_work(
     trees: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("d2c.experiments.comparison.train_and_compare", None)
     for report in (tmp_path / "absent" / "r.html", tmp_path):
         assert refused("compare", trees, trees, "--report", report).startswith(f"{report}: cannot be written")
+        done = run("evaluate", trees, trees, "--report", report)
+        assert str(done.exception).startswith(f"{report}: cannot be written") and done.stdout == ""
     assert [path.name for path in tmp_path.iterdir()] == ["x.mrg"]
 
 
@@ -90,6 +92,7 @@ def test_a_report_is_a_page(trees: Path, tmp_path: Path, monkeypatch: pytest.Mon
     assert run("evaluate", trees, trees, "--report", tmp_path / "r.htm").exit_code == 0
     assert run("search", "NP", trees, "-o", tmp_path / "s.htm").exit_code == 0
     assert sorted(path.name for path in tmp_path.iterdir()) == ["r.htm", "s.htm", "x.mrg"]
+
 
 
 def test_the_text_that_is_parsed_is_not_overwritten(tmp_path: Path) -> None:
