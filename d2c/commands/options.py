@@ -12,6 +12,7 @@ from types import NoneType
 from typing import Any, cast
 
 import click
+from click.core import ParameterSource
 
 from d2c.base.errors import Faults, FormatError, ModelError
 from d2c.base.inputs import ending_of, is_called
@@ -22,6 +23,7 @@ from d2c.commands.terminal import Skipped
 from d2c.dparsers.registry import TAGGERS
 from d2c.models.model import read_settings
 from d2c.models.names import find
+from d2c.routes.registry import CHART_OPTIONS, ROUTES
 from d2c.training.spec import TrainingSpec
 from d2c.treebanks.reading import CONTINUOUS, Reading
 from d2c.trees.formats.treebanks import FORMATS, format_to_write
@@ -254,8 +256,20 @@ def tuning_options(command: Command) -> Command:
 
 
 def training_options(command: Command) -> Command:
-    """Add all `tuning_options`, and those of models."""
-    return _with((tuning_options, *options_of(TrainingSpec, "arcs", "overwrite")), command)
+    """Add all `tuning_options`, and those of models. The command has a `route`, or several `routes`."""
+
+    @wraps(command)
+    def checked(**options: Any) -> None:
+        context, routes = click.get_current_context(), options.get("routes") or (options["route"],)
+        for name in ("constrained", *CHART_OPTIONS):
+            users = [one for one, row in ROUTES.items() if name in row.settings]
+            given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+            if given and not {*users} & {*routes}:
+                message = f"means nothing for the route {' or '.join(routes)}, only for {' and '.join(users)}"
+                raise click.UsageError(f"--{name.replace('_', '-')} {message}")
+        command(**options)
+
+    return _with((tuning_options, *options_of(TrainingSpec, "arcs", "overwrite")), checked)
 
 
 def _with(options: Sequence[Decorator], command: Command) -> Command:

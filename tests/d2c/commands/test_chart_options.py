@@ -57,7 +57,7 @@ def asked(monkeypatch: pytest.MonkeyPatch, *options: str) -> dict[str, Any]:
         specs.append(spec)
 
     monkeypatch.setattr(d2c.commands.train, "train_models", note)
-    done = CliRunner().invoke(train, [*FILES, *options], catch_exceptions=False)
+    done = CliRunner().invoke(train, [*FILES, "--route", "cky", *options], catch_exceptions=False)
     assert done.exit_code == 0, done.output
     return {name: specs[0].option(name) for name in OF_CHART}
 
@@ -84,3 +84,21 @@ def test_what_is_out_of_range_is_one_line(wrong: list[str]) -> None:
         done = CliRunner().invoke(command, [*files, *wrong])
         *_, message = done.output.strip().splitlines()
         assert done.exit_code == 2 and message.startswith(f"Error: Invalid value for '{wrong[0]}':")
+
+
+@pytest.mark.parametrize(
+    ("option", "users"),
+    [
+        (["--gamma", "0.5"], "cky and combined"),
+        (["--chart-epochs", "2"], "cky and combined"),
+        (["--constrained"], "labeler and combined"),
+    ],
+)
+def test_options_of_other_routes_are_one_line(option: list[str], users: str) -> None:
+    one, two = ["--route", "reduction"], ["--route", "reduction", "--route", "rules"]
+    for done, routes in (
+        (CliRunner().invoke(train, [*FILES, *one, *option]), "reduction"),
+        (CliRunner().invoke(compare, ["train.mrg", "dev.mrg", *two, *option]), "reduction or rules"),
+    ):
+        line = f"Error: {option[0]} means nothing for the route {routes}, only for {users}"
+        assert (done.exit_code, done.output.strip().splitlines()[-1]) == (2, line)

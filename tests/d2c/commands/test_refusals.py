@@ -94,7 +94,6 @@ def test_a_report_is_a_page(trees: Path, tmp_path: Path, monkeypatch: pytest.Mon
     assert sorted(path.name for path in tmp_path.iterdir()) == ["r.htm", "s.htm", "x.mrg"]
 
 
-
 def test_the_text_that_is_parsed_is_not_overwritten(tmp_path: Path) -> None:
     text, link = tmp_path / "a.txt", tmp_path / "b.txt"
     text.write_text("They slept.\n")
