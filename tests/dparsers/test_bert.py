@@ -32,7 +32,8 @@ def test_bert_is_that_of_transformers(
     assert dropouts[0] == dropouts[1] and max(dropouts[1]) == 0.1
     assert all(weights.requires_grad for weights in learns.parameters())
     network.eval(), own.eval(), learns.eval()
-    for ids in (torch.tensor([[2, 5, 6, 7, 3], [2, 8, 3, 0, 0]]), torch.tensor([[2, 9, 3]])):
+    short = [[2, 9, 3]] * 4  # fewer rows are multiplied, and rounded, otherwise than many on some CPUs
+    for ids in (torch.tensor([[2, 5, 6, 7, 3], [2, 8, 3, 0, 0]]), torch.tensor(short)):
         with torch.no_grad():
             pairs = zip(
                 *(one(ids, (ids > 0).long()).hidden_states for one in (network, own, learns)), strict=True
