@@ -12,6 +12,7 @@ import click
 from d2c.base.files import file_name, open_output
 from d2c.base.inputs import names_of
 from d2c.commands.options import (
+    DTREES,
     FilePath,
     check_ending,
     finite,
@@ -91,7 +92,7 @@ def combine(
             "d-trees are written as CoNLL-U and need no threshold; leave out --to, --threshold"
         )
     if name == "arcs":
-        check_ending(output, (".conllu", ".conll", ".txt"))
+        check_ending(output, DTREES)
     learned_weights = load_weights(weights, name, len(files))
     voted = combined(
         voting, side_by_side(voting, files, reading), file_name(files[0]), learned_weights, threshold

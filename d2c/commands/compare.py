@@ -8,9 +8,8 @@ from typing import Any
 
 import click
 
-from d2c.base.files import check_output
 from d2c.base.temporary import scratch
-from d2c.commands.options import PAGES, FilePath, check_ending, choice, training_options
+from d2c.commands.options import FilePath, check_report, choice, training_options
 from d2c.commands.pulse import Pulse
 from d2c.dparsers.registry import DPARSERS
 from d2c.routes.registry import ROUTES
@@ -83,8 +82,7 @@ def compare(
         Pulse() as pulse,
     ):
         if report:
-            check_ending(report, PAGES)
-            check_output(report)
+            check_report(report)
         given = trees or sample / "train.mrg", dev or sample / "dev.mrg"
         train, tested = (reading.files([path]) for path in given)
         asked = tuple(name for name in ROUTES if name in routes)

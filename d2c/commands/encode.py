@@ -8,6 +8,7 @@ import click
 
 from d2c.base.inputs import names_of
 from d2c.commands.options import (
+    DTREES,
     check_ending,
     encoding_option,
     jobs_option,
@@ -42,7 +43,7 @@ def encode(
     """c-trees → CoNLL-U with head-ordered labels in DEPREL."""
     if reading.raw and reading.traces:
         raise click.UsageError("--traces removes what --raw keeps; give one of them")
-    check_ending(output, (".conllu", ".conll", ".txt"))
+    check_ending(output, DTREES)
     work = Encode(Reduction(encoding, head_rules), load_head_rules(head_rules), reading, stats)
     statistics, uncovered, files = Statistics(), Uncovered(), reading.files(trees)
     parts = convert_parts(work, reading.parts(files), files, output, jobs, reading.faults)

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import click
 
 from d2c.base.errors import FormatError, each_located, refusing
-from d2c.base.files import check_output, file_name
+from d2c.base.files import file_name
 from d2c.base.inputs import files_of, names_of, of_each
-from d2c.commands.options import PAGES, FilePath, check_ending, choice, format_option, reading_options
+from d2c.commands.options import FilePath, check_report, choice, format_option, reading_options
 from d2c.commands.terminal import say
 from d2c.treebanks.pairs import Pairs
 from d2c.treebanks.reading import Read, Reading
@@ -168,8 +168,7 @@ def evaluate(
     if whole and (report or len(guesses) > 1):
         raise click.UsageError("attachment, --disc-only and --raw are for one GUESS, without --report")
     if report:
-        check_ending(report, PAGES)
-        check_output(report)
+        check_report(report)
     conllu = (".conllu",) if metric == "attachment" else ()
     golden, *others = (reading.files([given], *conllu) for given in (gold, *guesses))
     if reading.raw and metric in ("evalb", "spmrl") and max(map(len, (golden, *others))) > 1:

@@ -15,6 +15,7 @@ import click
 from click.core import ParameterSource
 
 from d2c.base.errors import Faults, FormatError, ModelError
+from d2c.base.files import check_output
 from d2c.base.inputs import ending_of, is_called
 from d2c.base.settings import Settings, help_of, limits_of, types_of
 from d2c.base.tables import TABLES
@@ -31,7 +32,7 @@ from d2c.trees.formats.treebanks import FORMATS, format_to_write
 Command = Callable[..., Any]
 Decorator = Callable[[Command], Command]
 
-PAGES = ".html", ".htm"
+PAGES, DTREES = (".html", ".htm"), (".conllu", ".conll", ".txt")  # endings of what is written
 FilePath = click.Path(path_type=Path, allow_dash=True)
 trees_argument = click.argument("trees", type=FilePath, nargs=-1, required=True)
 
@@ -41,6 +42,12 @@ def check_ending(output: Path, known: tuple[str, ...]) -> None:
     if ending_of(output) and not is_called(output, known):
         message = f"nothing is written here that is called so; known endings are {' '.join(known)}"
         raise FormatError(str(output), 0, 0, message)
+
+
+def check_report(path: Path) -> None:
+    """Raise FormatError for a report that is not called as a page is, or cannot be written."""
+    check_ending(path, PAGES)
+    check_output(path)
 
 
 def choice(name: str, values: Iterable[str], default: str) -> Decorator:

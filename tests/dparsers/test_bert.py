@@ -39,6 +39,10 @@ def test_bert_is_that_of_transformers(
                 *(one(ids, (ids > 0).long()).hidden_states for one in (network, own, learns)), strict=True
             )
         assert all(torch.equal(a[ids > 0], b[ids > 0]) and torch.equal(a, c) for a, b, c in pairs)
+    one, four = torch.tensor(short[:1]), torch.tensor(short)
+    with torch.no_grad():
+        states = (own(ids, torch.ones_like(ids)).hidden_states for ids in (one, four))
+        assert all(torch.equal(a, b[:1]) for a, b in zip(*states, strict=True))
 
 
 def test_matrices_have_few_sizes(tmp_path: Path) -> None:
