@@ -31,7 +31,8 @@ from tests.blocks import BLOCK, REPOSITORY, Block, blocks, trimmed
 
 DOCUMENTS = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("**/*.md"))]
 SAMPLE = REPOSITORY / "data" / "sample"
-SCRIPTS = [*(REPOSITORY / "scripts").glob("*.py"), REPOSITORY / "scripts" / "benchmarks" / "accuracy.py"]
+BENCHMARKS = [REPOSITORY / "scripts" / "benchmarks" / name for name in ("accuracy.py", "taught.py")]
+SCRIPTS = [*(REPOSITORY / "scripts").glob("*.py"), *BENCHMARKS]
 CI_RUNS = ("install", "compare", "test")
 RUN_HERE = [document for document in DOCUMENTS if document.name != "extending.md"]  # see test_extending.py
 REASONS = re.compile(r"not run: (takes minutes|needs the treebanks|for your shell|downloads .+)")

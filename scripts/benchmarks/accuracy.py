@@ -42,6 +42,7 @@ from __future__ import annotations
 import resource
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import starmap
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -62,7 +63,6 @@ from d2c.experiments.experiment import Fitted
 from d2c.experiments.rows import Parses, timed
 from d2c.linear.weights import MOST_BITS
 from d2c.packed.dtree import packed_arcs, with_packed_arcs
-from d2c.reduction.reduction import Reduction
 from d2c.trees.binarization import GRAMMARS
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
@@ -134,11 +134,16 @@ class ScoredRow(NamedTuple):
 
 
 class Table:
-    """The rows so far, and what votes: the trees by each route from each d-parser, of either part."""
+    """The rows so far, and what votes: the trees by each route from each d-parser, of either part.
 
-    def __init__(self, data: Data) -> None:
-        self.data, self.dev, self.metric = data, data.gold("test"), data.metric
-        self.gold = [list(data.learned.encoded("direct", part)) for part in ("dev", "test")]
+    dev: other trees to be scored on, with gold tags
+    """
+
+    def __init__(self, data: Data, dev: Sequence[CTree] | None = None) -> None:
+        self.data, self.dev, self.metric = data, dev or data.gold("test"), data.metric
+        self.given = [ctree.tokens for ctree in dev] if dev else data.given["test"]
+        encode = partial(data.learned.encode, "direct")
+        self.gold = [list(map(encode, part)) for part in (data.gold("dev"), self.dev)]
         self.rows: list[ScoredRow] = []
         self.parsed: list[Parsed] = []
         self.voting: list[str] = []
@@ -191,10 +196,10 @@ class Table:
 
     def constituents(self, name: str) -> None:
         """Add the row of a c-parser, which votes from now on."""
-        parser, given, full_name = self.data.cparser(name), self.data.given, f"c-parser {name}"
-        guess, seconds = timed(parser.parses, given["test"], full_name, cpu=1)
-        both = list(parser.parses(given["dev"])), guess
-        encode = Reduction("direct", self.data.learned.spec.head_rules).encode
+        parser, full_name = self.data.cparser(name), f"c-parser {name}"
+        guess, seconds = timed(parser.parses, self.given, full_name, cpu=1)
+        both = list(parser.parses(self.data.given["dev"])), guess
+        encode = partial(self.data.learned.encode, "direct")
         held_out, dev = ([encode(parse.ctree) for parse in part] for part in both)
         self.parsed.append(Parsed(full_name, held_out, dev, seconds, key=full_name))
         self.row(full_name, "c-parser", [parse.ctree for parse in guess], dev, seconds)
@@ -208,10 +213,14 @@ class Table:
             self.vote(" + ".join(self.voting), self.voters)
 
     def vote(self, dtrees: str, voters: Sequence[tuple[list[Parse], list[Parse]]]) -> None:
-        """Add the row of what some are for, with weights learned from the held-out part."""
+        """Add the row of what some are for."""
+        self.row(dtrees, "voted", self.elected(voters))
+
+    def elected(self, voters: Sequence[tuple[list[Parse], list[Parse]]]) -> list[CTree]:
+        """Return the trees that some are for, with weights learned from the held-out part."""
         held_out, dev = (list(zip(*part, strict=True)) for part in zip(*voters, strict=True))
         weights = learn_constituents(zip(self.data.gold("dev"), held_out, strict=True))
-        self.row(dtrees, "voted", [combine(row, weights, weights.threshold).ctree for row in dev])
+        return [combine(row, weights, weights.threshold).ctree for row in dev]
 
     def row(
         self,

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import chain, count, islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from random import Random
+from typing import Any, NamedTuple, Self
 
 import torch
 
 from benchmarks.shared import say
+from d2c.base.files import digest_of_file
 from d2c.dparsers.registry import make_tagger
 from d2c.experiments.experiment import Experiment, Fitted, Treebank
 from d2c.experiments.rows import Parses
@@ -56,6 +59,27 @@ class HeldOutTreebank(Treebank):
     def made_of(self) -> dict[str, Any]:
         """Return what its trees depend on."""
         return super().made_of() | {"every": self.every, "wordless": self.wordless}
+
+
+@dataclass(frozen=True)
+class TaughtTreebank(HeldOutTreebank):
+    """The same with other trees of train: its own `copies` times and those of a file, shuffled."""
+
+    voted: Path = Path()
+    copies: int = 2
+
+    def trees(self, part: str) -> Iterator[CTree]:
+        """Yield the trees of a part."""
+        trees = super().trees(part)
+        if part != "train":
+            return trees
+        mixed = [*trees] * self.copies + [*self.reading(self.voted)]
+        Random(self.seed).shuffle(mixed)
+        return iter(mixed)
+
+    def made_of(self) -> dict[str, Any]:
+        """Return what its trees depend on."""
+        return super().made_of() | {"voted": digest_of_file(self.voted), "copies": self.copies}
 
 
 def without_tags(ctree: CTree) -> CTree:
@@ -137,7 +161,15 @@ class Data:
             every=every,
         )
         spec = TrainingSpec(train, dev, preset="small", seed=seed, folds=folds)
-        self.learned = Experiment(self.treebank, spec, Store(models / "steps"))
+        self.learned = self.parsers = Experiment(self.treebank, spec, Store(models / "steps"))
+
+    def taught(self, voted: Path) -> Self:
+        """Return the same with parsers that learn from the trees of a file, too. Routes do not."""
+        whole = {field.name: getattr(self.treebank, field.name) for field in fields(self.treebank)}
+        other = copy(self)
+        other.treebank = TaughtTreebank(**whole, voted=voted)
+        other.parsers = Experiment(other.treebank, self.learned.spec, self.learned.store)
+        return other
 
     def gold(self, part: str) -> list[CTree]:
         """Return the gold trees of a part."""
@@ -217,10 +249,10 @@ class Data:
         def make(directory: Path) -> dict[str, Any]:
             parser = StanzaConstituency("small", passes, bert_model=on, seed=self.learned.spec.seed)
             (directory / "cparser").mkdir()
-            parser.fit(self.gold("train"), self.gold("dev")).save(directory / "cparser")
+            parser.fit(self.parsers.trees("train"), self.gold("dev")).save(directory / "cparser")
             return {}
 
-        made_of = {**self.learned.made_of, "cparser": name, "seed": self.learned.spec.seed}
+        made_of = {**self.parsers.made_of, "cparser": name, "seed": self.learned.spec.seed}
         return StanzaConstituency.load(
             self.learned.store.step("cparser", made_of, make).directory / "cparser"
         )

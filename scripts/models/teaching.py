@@ -94,10 +94,14 @@ def _is_sure(lesson: Lesson, dtree: DTree, voted: CTree, ctrees: Iterable[CTree]
     """Return whether tags, teachers, and the d-tree, if there is one, agree with a voted tree."""
     ours = joined(dtree)
     same = fmean(map(str.__eq__, ours.tokens.tags, voted.tokens.tags))
-    pairs = combinations([{*constituents(one)} for one in ctrees], 2)
-    shared = [2 * len(a & b) / max(1, len(a) + len(b)) for a, b in pairs]
-    sure = same >= lesson.tags and fmean(shared or [1.0]) >= lesson.agree
+    sure = same >= lesson.tags and agreement(ctrees) >= lesson.agree
     return sure and (not lesson.text.endswith(_DTREES) or agrees(voted, ours))
+
+
+def agreement(ctrees: Iterable[CTree]) -> float:
+    """Return the mean F1 of any two trees of a sentence; 1 for a single one."""
+    pairs = combinations([{*constituents(one)} for one in ctrees], 2)
+    return fmean([2 * len(a & b) / max(1, len(a) + len(b)) for a, b in pairs] or [1.0])
 
 
 def read_tagged_text(path: Path) -> Iterator[DTree]:

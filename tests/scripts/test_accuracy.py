@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import islice
 from pathlib import Path
 
 import pytest
 
 from benchmarks.data import HELD_OUT, Data, with_passes
+from d2c.trees.formats.brackets import save_brackets
 from tests.treebanks import needs_treebanks
 
 
@@ -42,6 +44,25 @@ def test_steps_of_craft_are_found_again(tmp_path: Path) -> None:
         "every": 10,
         "wordless": False,
     }
+
+
+@needs_treebanks
+def test_voted_trees_teach_beside_gold_ones_that_count_twice(tmp_path: Path) -> None:
+    """Those that choose among states, and that are scored, are the same; steps are others."""
+    of, voted = data(tmp_path, "craft"), tmp_path / "voted.mrg"
+    save_brackets(of.gold("dev")[:7], voted)
+    taught = of.taught(voted)
+    assert [len(taught.parsers.trees(part)) for part in ("train", "dev", "test")] == [
+        2 * 20 + 7,
+        HELD_OUT,
+        288,
+    ]
+    words = Counter(ctree.tokens.forms for ctree in taught.parsers.trees("train"))
+    assert words == Counter(ctree.tokens.forms for ctree in [*of.gold("train") * 2, *of.gold("dev")[:7]])
+    assert [ctree.tokens for ctree in taught.gold("train")] == [ctree.tokens for ctree in of.gold("train")]
+    assert taught.parsers.trees("train")[:20] != of.gold("train")
+    new = taught.dparser("finetune:4")[0].made_of.items() - of.dparser("finetune:4")[0].made_of.items()
+    assert {name for name, _ in new} == {"voted", "copies"}
 
 
 @pytest.mark.parametrize(

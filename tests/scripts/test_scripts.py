@@ -20,7 +20,8 @@ from mutations import ROOT, Mutation, listed
 from treebanks.files import known
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
-COMMANDS = [*sorted(SCRIPTS.glob("*.py")), SCRIPTS / "benchmarks" / "accuracy.py"]
+BENCHMARKS = [SCRIPTS / "benchmarks" / name for name in ("accuracy.py", "taught.py")]
+COMMANDS = [*sorted(SCRIPTS.glob("*.py")), *BENCHMARKS]
 
 
 def run(script: Path, *arguments: str, directory: Path) -> subprocess.CompletedProcess[str]:
@@ -43,7 +44,7 @@ def test_help_and_usage(script: Path, tmp_path: Path) -> None:
             assert re.search(rf"{option}\b", done.stdout), option
 
 
-@pytest.mark.parametrize("name", ["benchmarks/accuracy", "bench_cky", "table_treebanks"])
+@pytest.mark.parametrize("name", ["benchmarks/accuracy", "benchmarks/taught", "bench_cky", "table_treebanks"])
 def test_absent_treebanks_are_said_in_one_line(name: str, tmp_path: Path) -> None:
     done = run(SCRIPTS / f"{name}.py", directory=tmp_path)
     assert done.returncode and not done.stdout
