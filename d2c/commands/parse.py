@@ -29,7 +29,7 @@ from d2c.commands.options import (
 )
 from d2c.commands.terminal import More, progress, report_repairs, say
 from d2c.models.model import load_models, load_route
-from d2c.models.names import DEFAULTS, default, find, is_known, is_model, unreadable
+from d2c.models.names import DEFAULTS, default, find, is_known, is_model, nearest, unreadable
 from d2c.parsing.options import JSON_LINES, TAGGED, TAGGED_NAMES, TEXT_NAMES, ParseOptions
 from d2c.parsing.output import FORMATS, OutputFormat, format_by_name
 from d2c.training.warm_up import warmed_up_for
@@ -78,8 +78,10 @@ def _is_input(first: Path) -> bool:
 
 
 def _is_model(later: Path) -> bool:
-    """Return whether this, behind a MODEL, is one more, and no file or directory that has a model's name."""
-    return is_model(later) or (is_known(str(later)) and not later.exists())
+    """Return whether this, behind a MODEL, is meant as one more, and is no file that has a model's name."""
+    if is_model(later) or later.exists():
+        return is_model(later)
+    return is_known(str(later)) or (not _is_input(later) and nearest(str(later)) != "")
 
 
 @click.command()
