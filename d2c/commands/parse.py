@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from d2c.base.counting import many
 from d2c.base.errors import FormatError
 from d2c.base.inputs import find_files, is_called, is_pattern, names_of
 from d2c.commands.options import (
@@ -164,16 +165,16 @@ def parse(
     settings = {"d2c": version("d2c"), "model": digest, "to": to, **options.to_json(), "timeout": None}
     rules = rules_of(models[0], lambda: load()[0], options.language) if kind.cut else PENN
     sentences = batched(read_sentences(source, options.kind, rules), options.batch_size)
-    format_one = partial(format_batch, to, name)
-    doing = f"parsing {name}"
-    with written(output, form.header, settings, resume) as (finished, write), progress(doing) as more:
+    opened = written(output, form.header, settings, resume)
+    with opened as (finished, write), progress(f"parsing {name}") as more:
         try:
             rest = finished.rest(sentences, name)
-            with closing(parse_batches(load, options, rest, format_one, jobs)) as parsed:
+            with closing(parse_batches(load, options, rest, partial(format_batch, to, name), jobs)) as parsed:
                 _write_all(parsed, write, more, strict)
         except BaseException:
             if finished.sentences and finished.length:
-                say(f"{output}.part has what is finished: {finished.sentences:,} sentences; see --resume")
+                done = many(finished.sentences, "sentence")
+                say(f"{output}.part has what is finished: {done}; see --resume")
             raise
     _report(finished, options)
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+from d2c.base.counting import many
 from d2c.base.errors import each_located
 from d2c.base.inputs import Paths, names_of
 from d2c.base.progress import counted
@@ -27,7 +28,7 @@ Item = TypeVar("Item")  # a sentence
 def blocks(sentences: int, k: int, purpose: str = "for jackknifing") -> list[range]:
     """Return k ranges of nearly the same length, in order. Raises ValueError for fewer sentences."""
     if not 2 <= k <= sentences:
-        raise ValueError(f"{sentences} sentences cannot be cut into {k} parts {purpose}")
+        raise ValueError(f"{many(sentences, 'sentence')} cannot be cut into {k} parts {purpose}")
     ends = [i * sentences // k for i in range(k + 1)]
     return [range(begin, end) for begin, end in zip(ends, ends[1:], strict=False)]
 

@@ -7,6 +7,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TextIO
 
+from d2c.base.counting import many
 from d2c.base.errors import FormatError, Refusals, each_located
 from d2c.base.files import file_name
 from d2c.base.inputs import of_each
@@ -59,7 +60,7 @@ def convert_treebank(
         return ctree
 
     write_treebank(of_each(converted)(sources), written, stream, place)
-    return [*([f"{secondary.count:,} secondary edges"] if secondary.count else []), *sorted(lost)]
+    return [*([many(secondary.count, "secondary edge")] if secondary.count else []), *sorted(lost)]
 
 
 def _not_held(ctree: CTree, format_name: str) -> Iterator[str]:

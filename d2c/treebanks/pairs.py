@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import TypeVar
 
+from d2c.base.counting import many
 from d2c.base.errors import FormatError
 from d2c.base.inputs import Paths, names_of
 from d2c.treebanks.reading import Reading
@@ -37,7 +38,8 @@ class Pairs:
         for number, (gold, guess) in enumerate(rows, 1):
             if gold is None or guess is None:
                 short, long = (self.gold, self.guess) if gold is None else (self.guess, self.gold)
-                lengths = f"{number - 1} sentences here, {number + sum(1 for _ in rows)} in {names_of(long)}"
+                here, there = many(number - 1, "sentence"), number + sum(1 for _ in rows)
+                lengths = f"{here} here, {there:,} in {names_of(long)}"
                 raise FormatError(names_of(short), 0, number, f"missing; {lengths}{left_out}")
             if gold.tokens.forms != guess.tokens.forms:
                 if self.spelling.same(guess.tokens.forms, gold.tokens.forms):

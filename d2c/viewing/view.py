@@ -8,6 +8,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TextIO
 
+from d2c.base.counting import many
 from d2c.base.errors import FormatError, Refusals, each_located
 from d2c.base.files import file_name
 from d2c.base.inputs import Paths, names_of
@@ -101,7 +102,9 @@ def _paired(pair: tuple[Viewed | None, DTree | None]) -> Viewed:
     if one is None or dtree is None:
         raise ValueError("missing; the other file has it" if one else "the other file has no such sentence")
     if one.ctree is not None and len(dtree.tokens) != len(one.ctree.tokens):
-        raise ValueError(f"{len(dtree.tokens)} tokens; in the other file it has {len(one.ctree.tokens)}")
+        raise ValueError(
+            f"{many(len(dtree.tokens), 'token')}; in the other file it has {len(one.ctree.tokens)}"
+        )
     return replace(one, dtree=dtree)
 
 

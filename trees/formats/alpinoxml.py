@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from xml.etree.ElementTree import Element
 
+from d2c.base.counting import many
 from d2c.trees.checks import whole_number
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.chunks import writer
@@ -39,7 +40,7 @@ def _tree(element: Element, marked: bool = False, secondary: SecondaryEdges | No
             edges.count += 1
     n = len(words)
     if sorted(words) != list(range(n)):
-        raise ValueError(f"its {n} words do not begin at 0 to {n - 1}")
+        raise ValueError(f"its {many(n, 'word')} do not begin at 0 to {n - 1}")
     for begin in range(n):
         node, parent = words[begin]
         tag, lemma = node.get("pt") or node.get("pos") or "--", node.get("lemma") or node.get("root") or "--"

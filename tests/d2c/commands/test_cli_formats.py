@@ -267,7 +267,7 @@ def test_heads_from_dependencies(tmp_path: Path) -> None:
     assert str(d2c("heads", trees, "--induce", conllu).exception) == message
     conllu.write_text("1\tx\t_\t_\tX\t_\t0\tx\t_\t_\n\n" * 2)
     assert str(d2c("convert", trees, export, "--heads", conllu).exception) == (
-        f"{conllu}: sentence 1: 1 heads for 5 tokens"
+        f"{conllu}: sentence 1: 1 head for 5 tokens"
     )
 
 
