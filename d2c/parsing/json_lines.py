@@ -17,7 +17,7 @@ from d2c.trees.checks import check_text
 from d2c.trees.ctree import CTree, Tokens, child_over, tree_of
 from d2c.trees.formats.brackets import format_bracket
 from d2c.trees.formats.chunks import parse_each
-from d2c.trees.formats.discbracket import format_discbracket
+from d2c.trees.formats.discbracket import format_discbracket, is_discbracket
 from d2c.trees.spans import Source, spans_of
 
 _NO_LINE = "no JSON line as `d2c parse --to json` writes it"
@@ -74,8 +74,9 @@ def alternatives_to_json(alternatives: Iterable[tuple[CTree, float | None]]) -> 
 
 
 def format_tree(ctree: CTree) -> str:
-    """Return brackets on one line; discbracket for a tree with gaps."""
-    return format_bracket(ctree) if ctree.is_continuous() else format_discbracket(ctree)
+    """Return brackets on one line; discbracket for a tree with gaps, and where brackets would be read so."""
+    brackets = format_bracket(ctree) if ctree.is_continuous() else ""
+    return brackets if brackets and not is_discbracket(brackets) else format_discbracket(ctree)
 
 
 def error_to_json(line: int, error: str) -> dict[str, Any]:
