@@ -11,6 +11,7 @@ from d2c.base.counting import many
 from d2c.base.errors import FormatError, Refusals, each_located
 from d2c.base.files import file_name
 from d2c.base.inputs import of_each
+from d2c.treebanks.pairs import check_words
 from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
@@ -88,6 +89,7 @@ def with_heads(ctrees: Iterable[CTree], conllu: Path) -> Iterator[CTree]:
         if ctree is None or dtree is None:
             what = "missing; the other file has it" if dtree is None else "the treebank has no such sentence"
             raise ValueError(what)
+        check_words(ctree, dtree)
         return induce_heads(ctree, dtree.heads)
 
     return each_located(headed, zip_longest(ctrees, read_conllu(conllu)), file_name(conllu))

@@ -11,11 +11,31 @@ from d2c.base.counting import many
 from d2c.base.errors import FormatError
 from d2c.base.inputs import Paths, names_of
 from d2c.treebanks.reading import Reading
-from d2c.trees.cleaning import Spelling
+from d2c.trees.cleaning import Spelling, plain, punctuates
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 
 Tree = TypeVar("Tree", CTree, DTree)
+
+
+def check_words(ctree: CTree, dtree: DTree) -> None:
+    """Raise ValueError for a d-tree of another sentence than the c-tree's: one with more words, or fewer, or
+    where more than half of them, and more than one, are others.
+
+    Those may only be spelt otherwise, as typing errors and marks are; `_` stands for any word.
+    """
+    read, wanted = dtree.tokens.forms, ctree.tokens.forms
+    if len(read) != len(wanted):
+        raise ValueError(f"{many(len(read), 'token')}; in the other file it has {len(wanted)}")
+    others = [
+        i
+        for i, (a, b) in enumerate(zip(map(plain, read), map(plain, wanted), strict=True))
+        if a not in (b, "_") and not (punctuates(a) and punctuates(b))
+    ]
+    if len(others) > max(1, len(read) // 2):
+        i = others[0]
+        message = f"{len(others)} of {len(read)} words are not those of the other file"
+        raise ValueError(f"{message}: word {i + 1} is {read[i]!r}, not {wanted[i]!r}")
 
 
 @dataclass(frozen=True)

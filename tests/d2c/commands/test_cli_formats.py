@@ -258,7 +258,8 @@ def test_heads_from_dependencies(tmp_path: Path) -> None:
     assert ok("encode", trees, "--head-rules", table).stdout == conllu.read_text()
     assert "default: 0 (0.00 %)" in ok("heads", trees, "--head-rules", table).stdout
     # The heads themselves, marked in a format that marks them: of all words the last one here.
-    conllu.write_text("".join(f"{i}\tx\t_\t_\tX\t_\t{(i + 1) % 6}\tx\t_\t_\n" for i in range(1, 6)) + "\n")
+    row = "{}\t{}\t_\t_\tX\t_\t{}\tx\t_\t_\n"
+    conllu.write_text("".join(row.format(i, "_", (i + 1) % 6) for i in range(1, 6)) + "\n")
     trees.write_text("(TOP (S (NP (DT the) (NN cat)) (VP (VBD saw) (NP (DT a) (NN dog)))))\n")
     export = tmp_path / "x.export"
     ok("convert", trees, export, "--heads", conllu)
@@ -272,8 +273,21 @@ def test_heads_from_dependencies(tmp_path: Path) -> None:
     assert str(d2c("heads", trees, "--induce", conllu).exception) == message
     conllu.write_text("1\tx\t_\t_\tX\t_\t0\tx\t_\t_\n\n" * 2)
     assert str(d2c("convert", trees, export, "--heads", conllu).exception) == (
-        f"{conllu}: sentence 1: 1 head for 5 tokens"
+        f"{conllu}: sentence 1: 1 token; in the other file it has 5"
     )
+
+
+def test_heads_are_of_the_same_words(tmp_path: Path) -> None:
+    trees, conllu = tmp_path / "x.mrg", tmp_path / "x.conllu"
+    trees.write_text("(S (`` ``) (NN cat) (-LRB- -LRB-) (VBD saw))\n(S (DT a) (NN cat) (VBD saw) (PRP it))\n")
+    others = "3 of 4 words are not those of the other file: word 1 is 'the', not 'a'"
+    for second, says in (("the cat sees it", ""), ("the cats sees it", f"{conllu}: sentence 2: {others}")):
+        conllu.write_text("")
+        for text in ('" cats ( seen', second):
+            rows = (f"{i}\t{word}\t_\t_\tX\t_\t{i - 1}\tx\t_\t_\n" for i, word in enumerate(text.split(), 1))
+            conllu.write_text(conllu.read_text() + "".join(rows) + "\n")
+        for command, *options in (("heads", "--induce"), ("convert", "-", "--to", "export", "--heads")):
+            assert str(d2c(command, trees, *options, conllu).exception or "") == says
 
 
 def test_trees_are_made_continuous_for_training(gaps: Path, tmp_path: Path) -> None:
