@@ -100,6 +100,6 @@ def run(command: Sequence[str], given: str = "", seconds: float | None = None) -
         finally:
             timer.cancel()
     if late.is_set():
-        raise ChildProcessError(f"was ended after {seconds:g} seconds, as --timeout says")
+        raise ChildProcessError(f"was ended after {seconds:g} s, as --timeout says")
     if status:
         raise ChildProcessError(f"failed (exit status {status}): {last}")

@@ -1,4 +1,5 @@
-"""What was counted, by how common it is; ties go by order, so that the same data make the same model."""
+"""What was counted, with its noun, or by how common it is; ties go by order, so that the same data make the
+same model."""
 
 from __future__ import annotations
 
@@ -16,3 +17,8 @@ def ranked(counts: Mapping[Item, int]) -> list[Item]:
 def commonest(counts: Mapping[Item, int], default: Item) -> Item:
     """Return the first of `ranked`; the default where nothing was counted."""
     return min(counts, key=lambda item: (-counts[item], item), default=default)
+
+
+def many(count: int, noun: str) -> str:
+    """Return a count with its noun: `1 word`, `2,000 words`."""
+    return f"{count:,} {noun}{'' if count == 1 else 'es' if noun.endswith('s') else 's'}"

@@ -9,6 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
+from d2c.base.counting import many
 from d2c.base.errors import FormatError
 from d2c.base.files import file_name
 
@@ -26,7 +27,7 @@ def files_of(paths: Paths) -> tuple[Path, ...]:
 def names_of(paths: Paths) -> str:
     """Return what messages call the files."""
     first, *others = files_of(paths)
-    more = f" and {len(others):,} more file{'s' * (len(others) > 1)}" if others else ""
+    more = f" and {many(len(others), 'more file')}" if others else ""
     return f"{file_name(first)}{more}"
 
 

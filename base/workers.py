@@ -272,7 +272,7 @@ class Schedule(Generic[Item, Made]):
         seconds = 0.0 if at_once else min(max(0.0, soonest - self.clock()), _LONGEST_WAIT)
         if (answers := self._crew.answers(seconds)) or soonest > (now := self.clock()):
             return answers
-        hangs = Failed(f"it took longer than {self._patience:g} seconds", gone=True)
+        hangs = Failed(f"it took longer than {self._patience:g} s", gone=True)
         return [(worker, hangs) for worker, (_, until) in self._running.items() if until <= now]
 
     def _take(self, worker: int, answer: Any) -> None:

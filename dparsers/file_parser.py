@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Self
 
 from d2c.base.children import run
+from d2c.base.counting import many
 from d2c.base.errors import FormatError, ModelError
 from d2c.base.files import AnyPath
 from d2c.base.progress import log
@@ -154,7 +155,7 @@ def align(
             raise FormatError(file, 0, number, "is missing: the file ends before it")
         read, wanted = dtree.tokens.forms, tuple(form or "_" for form in tokens.forms)
         if len(read) != len(wanted):
-            raise FormatError(file, 0, number, f"has {len(read)} words, not {len(wanted)}")
+            raise FormatError(file, 0, number, f"has {many(len(read), 'word')}, not {len(wanted)}")
         if same_forms and not spelling.same(read, wanted):
             pairs = enumerate(zip(read, wanted, strict=True))
             i = next(i for i, (a, b) in pairs if plain(a) != plain(b))

@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 from nltk.tag.perceptron import PerceptronTagger
 
+from d2c.base.counting import many
 from d2c.base.progress import log
 from d2c.base.schema import checked
 from d2c.base.settings import seed_setting, setting
@@ -61,7 +62,7 @@ class NltkTagger(TrainedTagger):
     def _fit(self, treebanks: Treebanks, evaluate: Evaluate, directory: Path) -> dict[str, Any]:
         train, _ = treebanks
         epochs = max(1, round(PRESETS[self.preset] if self.epochs is None else self.epochs))
-        log.info("tagger nltk: %d passes over %d sentences", epochs, len(train))
+        log.info("tagger nltk: %s over %s", many(epochs, "pass"), many(len(train), "sentence"))
         begin, self.tagger_ = time.monotonic(), PerceptronTagger(load=False)
         words = ([form or EMPTY_FORM for form in one.forms] for one in train)
         pairs = [

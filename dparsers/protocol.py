@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self
 
+from d2c.base.counting import many
 from d2c.base.errors import ModelError
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
@@ -203,6 +204,6 @@ def with_arcs(sentences: Iterable[Tokens], arcs: Iterable[Arcs], parser: str) ->
     for tokens in sentences:
         heads, labels = next(stream) if len(tokens) else ((), ())
         if len(heads) != len(tokens):
-            message = f"finds {len(heads)} words in a sentence of {len(tokens)}"
+            message = f"finds {many(len(heads), 'word')} in a sentence of {len(tokens)}"
             raise ModelError(f"{parser}: {message}: {' '.join(tokens.forms)}")
         yield DTree(tokens, tuple(heads), labels=tuple(labels))

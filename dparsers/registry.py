@@ -167,5 +167,5 @@ def _checked(name: str, function: Callable[..., Any], given: Mapping[str, Any]) 
         if (key, given[key]) == ("device", "cpu"):
             continue
         if given[key] is not None and key not in known:
-            raise ModelError(f"the d-parser {name} takes no {_ALSO_CALLED.get(key, key).replace('_', ' ')}")
+            raise ModelError(f"the d-parser {name} takes no {_ALSO_CALLED.get(key, key)}")
     return known

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Self, TypeVar
 
 import numpy
 
-from d2c.base.counting import ranked
+from d2c.base.counting import many, ranked
 from d2c.base.errors import ModelError
 from d2c.base.progress import log
 from d2c.base.schema import checked
@@ -94,7 +94,7 @@ def evaluations(
     done: steps that were made before
     """
     total, first = 0.0, min(steps, (done // interval + 1) * interval)
-    log.info("%s: %d steps at most on %s, the first score after step %d", who, steps, device, first)
+    log.info("%s: %s at most on %s, the first score after step %d", who, many(steps, "step"), device, first)
     for step in range(done + 1, steps + 1):
         due = min(steps, math.ceil(step / interval) * interval)
         log.debug("%s: step %d of %d, the next score after step %d", who, step, steps, due)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
+from d2c.base.counting import many
 from d2c.trees.ctree import CTree, Tokens
 
 WRAPPERS = ("", "TOP", "ROOT", "S1", "VROOT")
@@ -127,4 +128,4 @@ class Spelling:
         return True
 
     def __str__(self) -> str:
-        return f"{self.words:,} words are written otherwise, as -LRB- for ( or without a no-break space"
+        return f"{many(self.words, 'word')} written otherwise, as -LRB- for ( or without a no-break space"

@@ -14,6 +14,7 @@ from itertools import chain, combinations, count
 from numbers import Integral
 from typing import Any, NamedTuple
 
+from d2c.base.counting import many
 from d2c.trees.ctree import CTree, bits_of, child_over, tree_of
 from d2c.trees.families import cross
 from d2c.trees.formats.brackets import escape
@@ -57,7 +58,7 @@ class SpanConstraints(NamedTuple):
         made = cls(*(tuple(dict.fromkeys(map(_span, given or ()))) for given in (require, forbid)))
         for span in chain(*made):
             if not 0 <= span.start < span.end <= n:
-                raise ValueError(f"{span}: no span of {n} words, which are counted from 0")
+                raise ValueError(f"{span}: no span of {many(n, 'word')}, which are counted from 0")
         for one, other in combinations(made.require, 2):
             if cross(one.tokens, other.tokens):
                 raise ValueError(f"required, but they cross: {one}, {other}")

@@ -32,10 +32,15 @@ class GraphError(ValueError):
 
 
 @dataclass
-class SecondaryEdges:
-    """Counts the secondary edges that a reader leaves out."""
+class LeftOut:
+    """What a reader leaves out: how many secondary edges, and whether there were functions on the others."""
 
-    count: int = 0
+    edges: int = 0
+    functions: bool = False
+
+    def add(self, function: str) -> None:
+        """Add the function of a token or node; `--` is none."""
+        self.functions |= function not in ("", "--")
 
 
 @dataclass

@@ -19,6 +19,7 @@ from importlib import resources
 from itertools import chain
 from pathlib import Path
 
+from d2c.base.counting import many
 from d2c.base.errors import FormatError
 from d2c.base.files import open_input
 from d2c.trees.ctree import CTree, trusted_ctree
@@ -203,9 +204,11 @@ class HeadCoverage:
             yield "  ".join((f"{label:<{width}}", *(f"{count:>9,}" for count in counts)))
         total, fallen, position = self.nodes.total(), self.by_default.total(), self.by_position.total()
         without = [label for label in sorted(self.nodes) if not self.rules.searches_of(label)]
-        yield f"{self.rules.name}: {total:,} nodes with several children under {len(self.nodes):,} labels"
+        under = many(len(self.nodes), "label")
+        yield f"{self.rules.name}: {many(total, 'node')} with several children under {under}"
         yield f"by place: {position:,} ({_percent(position, total)})"
-        yield f"default: {fallen:,} ({_percent(fallen, total)}) under {len(self.by_default):,} labels"
+        under = many(len(self.by_default), "label")
+        yield f"default: {fallen:,} ({_percent(fallen, total)}) under {under}"
         yield f"labels without rules: {' '.join(without) or 'none'}"
 
 
@@ -293,9 +296,9 @@ def induce_heads(ctree: CTree, heads: Sequence[int]) -> CTree:
     """
     n = len(ctree.tokens)
     if len(heads) != n:
-        raise ValueError(f"{len(heads)} heads for {n} tokens")
+        raise ValueError(f"{many(len(heads), 'head')} for {many(n, 'token')}")
     if max(heads) > n:
-        raise ValueError(f"the head {max(heads)} of {n} tokens")
+        raise ValueError(f"the head {max(heads)} of {many(n, 'token')}")
     depth = _depths(heads)
     best = list(range(n))  # of each node, the word nearest to the root: its own head lies outside
     head_children = []

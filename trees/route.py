@@ -16,6 +16,7 @@ from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 
+from d2c.base.counting import many
 from d2c.base.errors import ModelError
 from d2c.base.settings import Settings, seed_setting, setting
 from d2c.trees.constraints import SpanConstraints, obeying
@@ -246,11 +247,12 @@ def paired(ctrees: Iterable[CTree], dtrees: Iterable[DTree]) -> tuple[list[CTree
     gold, parsed = list(ctrees), list(dtrees)
     for number, (ctree, dtree) in enumerate(zip(gold, parsed, strict=False), 1):
         if len(ctree.tokens) != len(dtree.heads):
-            sizes = f"a c-tree of {len(ctree.tokens)} tokens, but a d-tree of {len(dtree.heads)}"
+            sizes = f"a c-tree of {many(len(ctree.tokens), 'token')}, but a d-tree of {len(dtree.heads)}"
             raise ValueError(f"sentence {number} has {sizes}")
     if len(gold) != len(parsed):
         first = min(len(gold), len(parsed)) + 1
-        raise ValueError(f"{len(gold)} c-trees, but {len(parsed)} d-trees: sentence {first} lacks one")
+        sizes = f"{many(len(gold), 'c-tree')}, but {many(len(parsed), 'd-tree')}"
+        raise ValueError(f"{sizes}: sentence {first} lacks one")
     return gold, parsed
 
 

@@ -50,11 +50,15 @@ def load(
     allow_pipeline: of a model of `pipeline:`, its name, `spacy:NAME` or `stanza:LANGUAGE`: loading one may
                     run code that it brings with it
 
-    Raises ModelError where there is no such model, or it cannot be used.
+    Raises ModelError where there is no such model, or it cannot be used; TypeError for what is no name.
     """
-    names = [model] if model is None or isinstance(model, str | Path) else [*model]
+    names = [*model] if isinstance(model, Iterable) and not isinstance(model, str) else [model]
+    takes = "load() takes a name or a directory, or a list of some"
     if not names:
-        raise ModelError("no model is named: load() takes a name or a directory, or a list of some")
+        raise ModelError(f"no model is named: {takes}")
+    for name in names:
+        if not isinstance(name, str | Path | None):
+            raise TypeError(f"{takes}, not {type(name).__name__}")
     parser = Parser([*map(find, names)], device, allow_pipeline)
     with warmed_up_for(parser.directories):
         _ = parser.models

@@ -208,7 +208,10 @@ class Tree:
         return hash(self._key())
 
     def __str__(self) -> str:
-        """Return brackets on one line, as `d2c parse` writes them; discbracket for a tree with gaps."""
+        """Return brackets on one line, as `d2c parse` writes them.
+
+        It is discbracket for a tree with gaps, and for one whose words all look like discbracket's: `0=a`.
+        """
         return format_tree(self.ctree)
 
     def __repr__(self) -> str:

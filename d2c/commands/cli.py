@@ -12,6 +12,7 @@ import click
 from d2c.base.errors import FormatError, ModelError
 from d2c.commands.terminal import say
 
+_REFUSED = re.compile(r"(?<=takes no )[a-z_]+$")  # a parameter, at the end of a d-parser's error
 _NO_TREE = re.compile(r"expected '\(', found '(.)")
 
 COMMANDS = {
@@ -66,6 +67,10 @@ def cli() -> None:
     """
 
 
+def _as_typed(parameter: re.Match[str]) -> str:
+    return f"--{parameter[0].replace('parse_template', 'parse_command').replace('_', '-')}"
+
+
 def run(command: click.Command | None = None) -> int:
     """Run a command, `d2c` itself unless said, and return its exit status: 2 after one line for what users
     can mend, 1 where whoever reads the output has gone."""
@@ -80,7 +85,7 @@ def run(command: click.Command | None = None) -> int:
         say(shown.getvalue().removesuffix("\n"))
         return error.exit_code
     except (FormatError, ModelError, TooManyErrors, ChildProcessError) as error:
-        for line in str(error).splitlines():
+        for line in _REFUSED.sub(_as_typed, str(error)).splitlines():
             say(f"d2c: {line}")
         first = isinstance(error, FormatError) and error.sentence == 1 and _NO_TREE.match(error.message)
         if first and first[1] == "{":

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from d2c.base.counting import many
 from d2c.base.errors import needs
 from d2c.base.inputs import names_of
 from d2c.commands.options import kind_option, language_option, model_path, option_of
@@ -96,7 +97,8 @@ def corpus(
             summary = _run(plan, manifest)
         except BaseException:
             if manifest.entries:
-                say(f"{output} has {len(manifest.entries):,} finished files; --resume goes on from there")
+                finished = many(len(manifest.entries), "finished file")
+                say(f"{output} has {finished}; --resume goes on from there")
             raise
         summary.write(output)
     for file, why in islice((summary.broken | summary.skipped).items(), _MOST_NAMED):
@@ -172,10 +174,10 @@ def _crew(backend: str, workers: int | None, address: str | None, job: Job) -> A
     if backend == "ray":
         from d2c.corpora.actors import actors
 
-        say(f"Ray: {f'{workers:,} workers' if workers else 'a worker on each core'}")
+        say(f"Ray: {many(workers, 'worker') if workers else 'a worker on each core'}")
         return actors(workers, job, address)
     from d2c.base.workers import Pool
 
     workers = workers or os.cpu_count() or 1
-    say(f"{workers:,} processes")
+    say(many(workers, "process"))
     return Pool(job.worker, workers, fresh=True)

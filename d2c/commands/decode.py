@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from d2c.base.counting import many
 from d2c.base.errors import Faults, Refusals
 from d2c.base.files import file_name, open_output
 from d2c.commands.options import (
@@ -82,5 +83,5 @@ def decode(
             untagged.count += part.untagged
     report_repairs(repairs)
     if untagged.count:
-        tagless = f"{untagged.count:,} sentences have no tags, in XPOS or UPOS"
+        tagless = f"{many(untagged.count, 'sentence')} without tags, in XPOS or UPOS"
         say(f"{file_name(conllu)}: {tagless}; a model needs them for unary nodes and repairs")

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import click
 
+from d2c.base.counting import many
 from d2c.base.errors import FormatError, each_located, refusing
 from d2c.base.files import file_name
 from d2c.base.inputs import files_of, names_of, of_each
@@ -96,11 +97,11 @@ def _attachment(pairs: Pairs, punctuation: bool) -> Iterator[str]:
     total = Attachment()
     for number, (a, b) in enumerate(pairs.of(read), 1):
         if len(a.heads) != len(b.heads):
-            message = f"{len(b.heads)} tokens; {names_of(pairs.gold)} has {len(a.heads)}"
+            message = f"{many(len(b.heads), 'token')}; {names_of(pairs.gold)} has {len(a.heads)}"
             raise FormatError(names_of(pairs.guess), 0, number, message)
         total += score_attachment(a, b, punctuation)
     kept = "with" if punctuation else "without"
-    yield f"UAS {total.uas:.2f}  LAS {total.las:.2f}  ({total.tokens:,} tokens, {kept} punctuation)"
+    yield f"UAS {total.uas:.2f}  LAS {total.las:.2f}  ({many(total.tokens, 'token')}, {kept} punctuation)"
 
 
 _SCORERS: dict[str, Callable[..., _Scorer]] = {  # of how files are read, and the command's options

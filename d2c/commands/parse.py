@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from d2c.base.counting import many
 from d2c.base.errors import FormatError
 from d2c.base.inputs import find_files, is_called, is_pattern, names_of
 from d2c.commands.options import (
@@ -29,7 +30,7 @@ from d2c.commands.options import (
 )
 from d2c.commands.terminal import More, progress, report_repairs, say
 from d2c.models.model import load_models, load_route
-from d2c.models.names import DEFAULTS, default, find, is_known, is_model, unreadable
+from d2c.models.names import DEFAULTS, default, find, is_known, is_model, nearest, unreadable
 from d2c.parsing.options import JSON_LINES, TAGGED, TAGGED_NAMES, TEXT_NAMES, ParseOptions
 from d2c.parsing.output import FORMATS, OutputFormat, format_by_name
 from d2c.training.warm_up import warmed_up_for
@@ -78,8 +79,10 @@ def _is_input(first: Path) -> bool:
 
 
 def _is_model(later: Path) -> bool:
-    """Return whether this, behind a MODEL, is one more, and no file or directory that has a model's name."""
-    return is_model(later) or (is_known(str(later)) and not later.exists())
+    """Return whether this, behind a MODEL, is meant as one more, and is no file that has a model's name."""
+    if is_model(later) or later.exists():
+        return is_model(later)
+    return is_known(str(later)) or (not _is_input(later) and nearest(str(later)) != "")
 
 
 @click.command()
@@ -162,16 +165,16 @@ def parse(
     settings = {"d2c": version("d2c"), "model": digest, "to": to, **options.to_json(), "timeout": None}
     rules = rules_of(models[0], lambda: load()[0], options.language) if kind.cut else PENN
     sentences = batched(read_sentences(source, options.kind, rules), options.batch_size)
-    format_one = partial(format_batch, to, name)
-    doing = f"parsing {name}"
-    with written(output, form.header, settings, resume) as (finished, write), progress(doing) as more:
+    opened = written(output, form.header, settings, resume)
+    with opened as (finished, write), progress(f"parsing {name}") as more:
         try:
             rest = finished.rest(sentences, name)
-            with closing(parse_batches(load, options, rest, format_one, jobs)) as parsed:
+            with closing(parse_batches(load, options, rest, partial(format_batch, to, name), jobs)) as parsed:
                 _write_all(parsed, write, more, strict)
         except BaseException:
             if finished.sentences and finished.length:
-                say(f"{output}.part has what is finished: {finished.sentences:,} sentences; see --resume")
+                done = many(finished.sentences, "sentence")
+                say(f"{output}.part has what is finished: {done}; see --resume")
             raise
     _report(finished, options)
 

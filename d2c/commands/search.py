@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from d2c.api.search import heads_for, search_file
+from d2c.base.counting import many
 from d2c.base.errors import FormatError
 from d2c.base.files import file_name, open_output
 from d2c.base.inputs import is_called, names_of
@@ -128,4 +129,4 @@ def _write_page(pattern: str, files: Sequence[Path], output: Path, head_rules: s
         return say(f"there is no match in {names_of(tuple(files))}{old}")
     with open_output(output) as stream:
         count = write_page(chain(first, hits), tuple(files), stream, pattern)
-    say(f"{output}: {count:,} sentence{'s' if count > 1 else ''}")
+    say(f"{output}: {many(count, 'sentence')}")

@@ -12,6 +12,7 @@ from typing import Protocol, TypeVar
 
 import click
 
+from d2c.base.counting import many
 from d2c.base.errors import FormatError, printable
 from d2c.trees.repair import Repairs
 
@@ -75,7 +76,8 @@ def progress(doing: str, every: float = 10.0, tell: Callable[[object], None] = s
             last, seconds = now, now - begin
             left = f", about {timedelta(seconds=round(seconds / share - seconds))} left" if share else ""
             elapsed = timedelta(seconds=round(seconds))
-            tell(f"{doing}: {sentences:,} sentences, {tokens / seconds:,.0f} tokens/s, {elapsed}{left}")
+            speed = many(round(tokens / seconds), "token")
+            tell(f"{doing}: {many(sentences, 'sentence')}, {speed}/s, {elapsed}{left}")
 
     if not sys.stderr.isatty():
         yield line
@@ -94,4 +96,4 @@ def progress(doing: str, every: float = 10.0, tell: Callable[[object], None] = s
 
 def report_repairs(repairs: Repairs) -> None:
     """Prints how much was decoded, and what of it was repaired."""
-    say(f"{repairs.sentences:,} sentences, {repairs.tokens:,} tokens, {repairs}")
+    say(f"{many(repairs.sentences, 'sentence')}, {many(repairs.tokens, 'token')}, {repairs}")

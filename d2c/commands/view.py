@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from d2c.base.counting import many
 from d2c.base.files import open_output
 from d2c.base.inputs import names_of
 from d2c.commands.options import (
@@ -80,6 +81,6 @@ def view(
         viewed = takewhile(lambda one: one[0] <= last, dropwhile(lambda one: one[0] < first, viewed))
     with open_output(output) as stream:
         count = write_page(shown(viewed, "sentences", f"reading {names_of(files)}"), files, stream)
-    say(f"{output}: {count:,} sentence{'s' if count > 1 else ''}")
+    say(f"{output}: {many(count, 'sentence')}")
     if opened:
         webbrowser.open(output.resolve().as_uri())

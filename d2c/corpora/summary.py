@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from datetime import timedelta
 from pathlib import Path
 
+from d2c.base.counting import many
 from d2c.base.files import open_output
 from d2c.corpora.inputs import Inputs
 from d2c.corpora.manifest import Manifest
@@ -42,10 +43,11 @@ class JobSummary:
 
     def __str__(self) -> str:
         """Return two lines."""
-        elapsed, speed = timedelta(seconds=round(self.seconds)), f"{self.words_per_second:,.0f} words/s"
+        elapsed, speed = timedelta(seconds=round(self.seconds)), many(round(self.words_per_second), "word")
         return (
-            f"{self.files:,} files read, {len(self.skipped):,} skipped, {len(self.broken):,} broken\n"
-            f"{self.sentences:,} sentences, {self.words:,} words, {self.errors:,} errors; {elapsed}, {speed}"
+            f"{many(self.files, 'file')} read, {len(self.skipped):,} skipped, {len(self.broken):,} broken\n"
+            f"{many(self.sentences, 'sentence')}, {many(self.words, 'word')}, {many(self.errors, 'error')}; "
+            f"{elapsed}, {speed}/s"
         )
 
 

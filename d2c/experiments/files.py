@@ -10,6 +10,7 @@ from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
+from d2c.base.counting import many
 from d2c.base.errors import FormatError
 from d2c.base.inputs import Paths, check_repeatable, names_of
 from d2c.experiments.rows import Column, Comparison, GoldStandard, Row, Table, Trees
@@ -90,7 +91,7 @@ def _significance(rows: Sequence[Row]) -> Iterator[str]:
 
 def _settings(comparison: Comparison) -> str:
     gold = comparison.gold
-    return f"{len(gold.ctrees):,} sentences, all of which count. Brackets: {gold.metric.title}."
+    return f"{many(len(gold.ctrees), 'sentence')}, all of which count. Brackets: {gold.metric.title}."
 
 
 _COLUMNS = (

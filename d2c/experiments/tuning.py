@@ -32,7 +32,7 @@ from d2c.experiments.store import Store, StoredStep
 from d2c.models.model import ARCS, check_arcs, parsing
 from d2c.packed.dtree import read_dtrees, save_dtrees, with_packed_arcs
 from d2c.routes.registry import ROUTES, RouteSettings
-from d2c.training.jackknife import blocks
+from d2c.training.jackknife import tenths
 from d2c.training.spec import TrainingSpec
 from d2c.treebanks.reading import Reading
 from d2c.trees.binarization import BINARIZATIONS, GRAMMARS
@@ -48,7 +48,6 @@ from d2c.trees.scores.significance import Difference, counted_matches, randomise
 PENALTIES = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)  # λ of PAD's section 6
 GAMMAS = (0.75, 0.85, 0.95, 0.99)  # γ of pruning by its method 2
 RouteValues = Mapping[str, Any]  # of settings, by the names of TUNABLE
-_TENTHS = 10
 
 
 class Tunable(NamedTuple):
@@ -164,7 +163,7 @@ class Tenths(Treebank):
         if not self.read:
             self.read.extend(counted(super().trees("train"), f"reading {names_of(self.files['train'])}"))
         with located(names_of(self.files["train"])):
-            *_, dev, test = blocks(len(self.read), _TENTHS)
+            *_, dev, test = tenths(len(self.read))
         return {"train": range(dev.start), "dev": dev, "test": test}[part]
 
 

@@ -55,7 +55,8 @@ def find(name: str | Path | None = None) -> Path:
     names = ", ".join(sorted(known)) or "none"
     problem = f"{wanted}: is no model: neither a directory nor a name; known names: {names}"
     text = [_ONE_SENTENCE] if " " in wanted else []
-    raise ModelError("; ".join([problem, *text, *unreadable()]))
+    meant = [f"did you mean {one}?"] if (one := nearest(wanted)) else []
+    raise ModelError("; ".join([problem, *meant, *text, *unreadable()]))
 
 
 def default() -> str:
@@ -111,6 +112,13 @@ def is_model(directory: Path) -> bool:
 def is_known(name: str) -> bool:
     """Whether this is the name of a model."""
     return name in _named()
+
+
+def nearest(name: str) -> str:
+    """Return the name of the model that is spelt most like this, or "" where none is like it."""
+    from difflib import get_close_matches  # only here: it is for what is misspelt
+
+    return next(iter(get_close_matches(name, _named(), 1, 0.7)), "")
 
 
 def _named() -> dict[str, Path]:

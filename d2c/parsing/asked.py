@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, NamedTuple, NoReturn
 
+from d2c.base.counting import many
 from d2c.trees.checks import check_text
 
 
@@ -28,7 +29,7 @@ def read_asked(line: str) -> Asked:
     except (RecursionError, json.JSONDecodeError, TypeError, AttributeError):
         raise ValueError("no JSON object with `tokens`, a list of words, and perhaps `tags`") from None
     if len(tags) != len(forms):
-        raise ValueError(f"{len(forms)} tokens with {len(tags)} tags")
+        raise ValueError(f"{many(len(forms), 'token')} with {many(len(tags), 'tag')}")
     given = [shown.get(name) for name in ("require", "forbid")]
     if not all(one is None or isinstance(one, list) for one in given):
         raise ValueError('`require` and `forbid` are lists of spans: [[0, 3, "NP"], [4, 6]]')

@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import chain, groupby
 from typing import Any, NamedTuple, TypeVar
 
+from d2c.base.counting import many
 from d2c.base.errors import Refuse, stop
 from d2c.base.files import AnyPath, file_name, open_input
 from d2c.parsing.asked import no_number, strings
@@ -16,7 +17,7 @@ from d2c.trees.checks import check_text
 from d2c.trees.ctree import CTree, Tokens, child_over, tree_of
 from d2c.trees.formats.brackets import format_bracket
 from d2c.trees.formats.chunks import parse_each
-from d2c.trees.formats.discbracket import format_discbracket
+from d2c.trees.formats.discbracket import format_discbracket, is_discbracket
 from d2c.trees.spans import Source, spans_of
 
 _NO_LINE = "no JSON line as `d2c parse --to json` writes it"
@@ -73,8 +74,9 @@ def alternatives_to_json(alternatives: Iterable[tuple[CTree, float | None]]) -> 
 
 
 def format_tree(ctree: CTree) -> str:
-    """Return brackets on one line; discbracket for a tree with gaps."""
-    return format_bracket(ctree) if ctree.is_continuous() else format_discbracket(ctree)
+    """Return brackets on one line; discbracket for a tree with gaps, and where brackets would be read so."""
+    brackets = format_bracket(ctree) if ctree.is_continuous() else ""
+    return brackets if brackets and not is_discbracket(brackets) else format_discbracket(ctree)
 
 
 def error_to_json(line: int, error: str) -> dict[str, Any]:
@@ -126,7 +128,7 @@ def read_shown(shown: Any) -> ReadSentence:
             return ReadSentence(NO_CTREE, error=check_text(str(shown["error"])), file=file)
         forms, tags = strings(shown["tokens"]), strings(shown["tags"])
         if not forms or len(forms) != len(tags):
-            raise ValueError(f"{len(forms)} tokens with {len(tags)} tags")
+            raise ValueError(f"{many(len(forms), 'token')} with {many(len(tags), 'tag')}")
         tokens = Tokens(forms, tags, comments=strings(shown.get("comments", [])))
         built = _built(tokens, [_ReadSpan.of(span, len(tokens)) for span in shown["spans"]])
         return built._replace(source=_source(shown, forms), file=file)
@@ -150,7 +152,7 @@ class _ReadSpan(NamedTuple):
         tokens = [*(span.get("tokens") or range(start, end))] if within else [start]
         if not within or tokens != sorted({*tokens}) or (tokens[0], tokens[-1] + 1) != (start, end):
             raise ValueError(
-                f"the span {label!r} of {start} to {end} is not some of {n} tokens in their order"
+                f"the span {label!r} of {start} to {end} is not some of {many(n, 'token')} in their order"
             )
         if head is not None and head not in tokens:
             raise ValueError(f"the head {head} of the span {label!r} is none of its tokens")
@@ -188,7 +190,9 @@ def _source(shown: dict[str, Any], forms: tuple[str, ...]) -> Source | None:
     flat = [0, *chain.from_iterable(of_tokens)]
     (text,) = strings([shown.get("text", "")])
     if len(offsets) != len(forms) or flat != sorted(flat) or (text and len(text) != flat[-1] - flat[1]):
-        raise ValueError(f"its offsets are not those of {len(forms)} tokens, one after the other in its text")
+        raise ValueError(
+            f"its offsets are not those of {many(len(forms), 'token')}, one after the other in its text"
+        )
     return Source(forms, offsets, text)
 
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from d2c.base.counting import many
 from d2c.base.errors import FormatError
 from d2c.base.files import open_output, writing
 from d2c.base.journal import Journal
@@ -56,7 +57,7 @@ class Finished:
         while sentences < self.sentences and (batch := next(batches, None)):
             sentences, digest = sentences + len(batch.sentences), batch.digest
         if (sentences, digest) != (self.sentences, self.digest):
-            message = f"does not begin with the {self.sentences:,} sentences that --resume goes on from"
+            message = f"does not begin with the {many(self.sentences, 'sentence')} that --resume goes on from"
             raise FormatError(file, 0, 0, message)
         yield from batches
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+from d2c.base.counting import many
 from d2c.base.errors import each_located
 from d2c.base.inputs import Paths, names_of
 from d2c.base.progress import counted
@@ -22,15 +23,19 @@ from d2c.trees.formats.conllu import format_conllu, save_conllu
 from d2c.trees.route import Progress
 
 Item = TypeVar("Item")  # a sentence
-_TENTHS = 10
 
 
-def blocks(sentences: int, k: int) -> list[range]:
+def blocks(sentences: int, k: int, purpose: str = "for jackknifing") -> list[range]:
     """Return k ranges of nearly the same length, in order. Raises ValueError for fewer sentences."""
     if not 2 <= k <= sentences:
-        raise ValueError(f"{sentences} sentences cannot be cut into {k} parts for jackknifing")
+        raise ValueError(f"{many(sentences, 'sentence')} cannot be cut into {k} parts {purpose}")
     ends = [i * sentences // k for i in range(k + 1)]
     return [range(begin, end) for begin, end in zip(ends, ends[1:], strict=False)]
+
+
+def tenths(sentences: int) -> list[range]:
+    """Return ten of `blocks`, of which some are held out. Raises ValueError for fewer sentences."""
+    return blocks(sentences, 10, "to hold out a tenth")
 
 
 def _folds(
@@ -67,7 +72,7 @@ def parse_last_tenth(
 
     Errors as of `jackknife_dtrees`.
     """
-    begin = blocks(len(sentences), _TENTHS)[-1].start
+    begin = tenths(len(sentences))[-1].start
     if progress is not None:
         progress("packed arcs: d-parser on nine tenths")
     return list(_parse_block(dparser, sentences[:begin], sentences[begin:], dev, progress, True))

@@ -20,6 +20,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
+from d2c.base.counting import many
 from d2c.base.errors import ModelError, each_located, located, needing
 from d2c.base.files import file_name
 from d2c.base.inputs import Paths, check_repeatable, files_of, names_of, of_each
@@ -193,8 +194,8 @@ class _Size:
 
     def tell(self, treebank: Paths) -> None:
         """Say what was counted."""
-        size = f"{self.sentences:,} sentences, {self.words:,} words, {len(self.labels):,} labels of arcs"
-        log.info("%s", f"{names_of(treebank)}: {size}")
+        size = f"{many(self.sentences, 'sentence')}, {many(self.words, 'word')}"
+        log.info("%s", f"{names_of(treebank)}: {size}, {many(len(self.labels), 'label')} of arcs")
 
 
 def _parse_unseen(

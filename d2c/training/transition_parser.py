@@ -19,6 +19,7 @@ from d2c.automata.exact import SEARCHES, Exact, ScoredTree
 from d2c.automata.oracles import PRESETS, LinearOracle, passes
 from d2c.automata.static_oracles import built
 from d2c.automata.systems import Action
+from d2c.base.counting import many
 from d2c.base.errors import ModelError
 from d2c.base.progress import log
 from d2c.base.schema import checked
@@ -99,7 +100,7 @@ class TransitionParser(DependencyParser):
             yield from map(_dtree, batch, SEARCHES[self.search](oracle, batch, counts))
         for what, count in counts.items():
             if count:
-                log.info("transition: %s in %d long sentences", what, count)
+                log.info("transition: %s in %s", what, many(count, "long sentence"))
 
     @property
     def gives_arcs(self) -> bool:
@@ -140,7 +141,8 @@ class TransitionParser(DependencyParser):
         oracle = self.oracle_ = LinearOracle(system, epochs=epochs, seed=self.seed)
         projective = [projectivize(dtree.heads) for dtree in train]
         lifted = sum(sum(map(ne, dtree.heads, heads)) for dtree, heads in zip(train, projective, strict=True))
-        log.info("transition: %d passes on cpu, a score after each; crossing arcs lifted: %d", epochs, lifted)
+        size = many(epochs, "pass")
+        log.info("transition: %s on cpu, a score after each; crossing arcs lifted: %d", size, lifted)
         sentences = [dtree.tokens for dtree in dev]
 
         def score() -> float:

@@ -7,15 +7,17 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TextIO
 
+from d2c.base.counting import many
 from d2c.base.errors import FormatError, Refusals, each_located
 from d2c.base.files import file_name
 from d2c.base.inputs import of_each
+from d2c.treebanks.pairs import check_words
 from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.formats.treebanks import FORMATS, Place, format_of, format_to_write, write_treebank
-from d2c.trees.graphs import SecondaryEdges
+from d2c.trees.graphs import LeftOut
 from d2c.trees.heads import induce_heads
 
 WRITABLE = tuple(name for name, known in FORMATS.items() if known.write)
@@ -40,14 +42,14 @@ def convert_treebank(
     written = target_format or format_to_write(target)
     if heads and "heads" not in FORMATS[written].holds:
         raise FormatError(str(target), 0, 0, f"the format {written} marks no heads")
-    secondary, lost, place = SecondaryEdges(), set[str](), Place("")
+    left_out, lost, place = LeftOut(), set[str](), Place("")
 
     def converted(source: Path) -> Iterator[CTree]:
         refusals = Refusals(reading.faults)
         place.file, place.refusals, place.sentence = source, refusals, 0
-        if "marked" in FORMATS[reading.format_name or format_of(source)].accepts:
+        if {"marked", "left_out"} & FORMATS[reading.format_name or format_of(source)].accepts == {"marked"}:
             lost.add("grammatical functions")
-        trees = reading.read(source, refusals, secondary)
+        trees = reading.read(source, refusals, left_out)
         given = with_heads(trees, heads) if heads else trees
         transformed = reading.transformed(given, source, refusals)
         return refusals.over(each_located(held, transformed, file_name(source), refusals))
@@ -59,7 +61,9 @@ def convert_treebank(
         return ctree
 
     write_treebank(of_each(converted)(sources), written, stream, place)
-    return [*([f"{secondary.count:,} secondary edges"] if secondary.count else []), *sorted(lost)]
+    if left_out.functions:
+        lost.add("grammatical functions")
+    return [*([many(left_out.edges, "secondary edge")] if left_out.edges else []), *sorted(lost)]
 
 
 def _not_held(ctree: CTree, format_name: str) -> Iterator[str]:
@@ -85,6 +89,7 @@ def with_heads(ctrees: Iterable[CTree], conllu: Path) -> Iterator[CTree]:
         if ctree is None or dtree is None:
             what = "missing; the other file has it" if dtree is None else "the treebank has no such sentence"
             raise ValueError(what)
+        check_words(ctree, dtree)
         return induce_heads(ctree, dtree.heads)
 
     return each_located(headed, zip_longest(ctrees, read_conllu(conllu)), file_name(conllu))

@@ -12,7 +12,7 @@ from d2c.base.files import file_name
 from d2c.base.inputs import Paths, files_of, find_files
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.treebanks import FORMATS, Options, format_of, items_of, read_treebank, trees_of
-from d2c.trees.graphs import SecondaryEdges
+from d2c.trees.graphs import LeftOut
 from d2c.trees.transforms import merge_gaps, move_punctuation, raise_gaps, split_gaps
 
 Read = Callable[[Paths], Iterator[CTree]]  # how the trees of treebank files are read
@@ -58,11 +58,9 @@ class Reading:
         hint = "say --format, or make trees of text with `d2c parse`"
         return find_files(given, None if self.format_name else SUFFIXES + others, hint=hint)
 
-    def read(
-        self, path: Path, refuse: Refuse = stop, secondary: SecondaryEdges | None = None
-    ) -> Iterator[CTree]:
-        """The trees before they are transformed; counts secondary edges. Raises FormatError."""
-        return read_treebank(path, self.format_name, refuse, **self._options(secondary))
+    def read(self, path: Path, refuse: Refuse = stop, left_out: LeftOut | None = None) -> Iterator[CTree]:
+        """The trees before they are transformed; counts what is left out. Raises FormatError."""
+        return read_treebank(path, self.format_name, refuse, **self._options(left_out))
 
     def parts(self, files: Iterable[Path]) -> Iterator[Part]:
         """The files in parts, for `trees_of`. Raises FormatError after what stands before the fault."""
@@ -85,8 +83,8 @@ class Reading:
         trees = trees_of(part.items, part.file, part.format_name, refusals, **self._options())
         return self.transformed(trees, part.file, refusals)
 
-    def _options(self, secondary: SecondaryEdges | None = None) -> Options:
-        return Options(clean=not self.raw, marked=self.marked, traces=self.traces, secondary=secondary)
+    def _options(self, left_out: LeftOut | None = None) -> Options:
+        return Options(clean=not self.raw, marked=self.marked, traces=self.traces, left_out=left_out)
 
     def transformed(self, ctrees: Iterator[CTree], path: Path, refusals: Refusals) -> Iterator[CTree]:
         """The trees of a file after the transforms asked for."""

@@ -15,6 +15,7 @@ from d2c.parsing.output import format_by_name
 from d2c.parsing.parsed import NO_CTREE
 from d2c.parsing.sentences import is_parsed, read_parsed
 from d2c.reduction.reduction import Reduction
+from d2c.treebanks.pairs import check_words
 from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
@@ -100,8 +101,8 @@ def _paired(pair: tuple[Viewed | None, DTree | None]) -> Viewed:
     one, dtree = pair
     if one is None or dtree is None:
         raise ValueError("missing; the other file has it" if one else "the other file has no such sentence")
-    if one.ctree is not None and len(dtree.tokens) != len(one.ctree.tokens):
-        raise ValueError(f"{len(dtree.tokens)} tokens; in the other file it has {len(one.ctree.tokens)}")
+    if one.ctree is not None:
+        check_words(one.ctree, dtree)
     return replace(one, dtree=dtree)
 
 

@@ -27,6 +27,7 @@ from typing import Any, Self
 from ufal.udpipe import Model, ProcessingError
 
 from d2c.base.children import run
+from d2c.base.counting import many
 from d2c.base.errors import ModelError
 from d2c.base.model_files import check_file
 from d2c.base.progress import log
@@ -161,7 +162,7 @@ def _run_training(
     """Train in a process of its own, for so many seconds at most. Raises ModelError where it fails."""
     words = sum(len(row[0]) for row in data[0])
     report = reporter(Progress, progress)
-    log.info("udpipe: %d passes on cpu, a score after each", options["iterations"])
+    log.info("udpipe: %s on cpu, a score after each", many(options["iterations"], "pass"))
     arguments = ";".join(f"{name}={value}" for name, value in options.items())
     command = [*_PROGRAM, "train", arguments, str(model)]
     try:

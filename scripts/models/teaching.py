@@ -10,6 +10,7 @@ from itertools import combinations
 from pathlib import Path
 from statistics import fmean
 
+from d2c.base.counting import many
 from d2c.base.files import open_output
 from d2c.combination.constituents import Parse, combine, constituents
 from d2c.models.model import Model
@@ -66,7 +67,7 @@ def taught(lesson: Lesson, treebanks: Path, models: Path, folder: Path, say: Pro
     texts = read_tagged_text if not lesson.text.endswith(_DTREES) else read_dtrees
     whole = enumerate(texts(treebanks / lesson.text))
     given = [one for i, one in whole if int((i + 1) * lesson.share) > int(i * lesson.share)]
-    say(f"{lesson} parse {len(given):,} sentences of {lesson.text}")
+    say(f"{lesson} parse {many(len(given), 'sentence')} of {lesson.text}")
     parses = (_parsed(teacher, models, given) for teacher in lesson.teachers)
     folder.mkdir(parents=True, exist_ok=True)
     kept = 0
@@ -76,7 +77,7 @@ def taught(lesson: Lesson, treebanks: Path, models: Path, folder: Path, say: Pro
             if voted.labels and _is_sure(lesson, dtree, voted, ctrees):
                 stream.write(f"{format_bracket(voted)}\n")
                 kept += 1
-    say(f"{file}: {kept:,} sentences, of which they are sure")
+    say(f"{file}: {many(kept, 'sentence')}, of which they are sure")
     return file
 
 

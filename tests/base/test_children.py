@@ -68,13 +68,13 @@ def test_an_endless_line_takes_no_memory() -> None:
             lengths.add(len(line))
     except ChildProcessError as error:
         message = str(error)
-    assert message == "was ended after 1 seconds, as --timeout says"
+    assert message == "was ended after 1 s, as --timeout says"
     assert max(lengths) == 4096
 
 
 @pytest.mark.parametrize("code", ["time.sleep(600)", "sys.stderr.close(); os.close(2); time.sleep(600)"])
 def test_one_that_hangs_is_ended(code: str) -> None:
-    assert failure(python(code), seconds=0.3) == "was ended after 0.3 seconds, as --timeout says"
+    assert failure(python(code), seconds=0.3) == "was ended after 0.3 s, as --timeout says"
     with Child(python(code)) as child:
         pass
     assert not alive(child.process.pid)

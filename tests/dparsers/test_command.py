@@ -166,7 +166,7 @@ def test_other_sentences_come_back(file: Path, tmp_path: Path, monkeypatch: pyte
 
     assert write_out(pair) == ": sentence 2: is missing: the file ends before it"
     assert write_out(pair * 3) == ": sentence 3: is not in the input, which ends before it"
-    assert write_out(pair + row.format(1)) == ": sentence 2: has 1 words, not 2"
+    assert write_out(pair + row.format(1)) == ": sentence 2: has 1 word, not 2"
     assert write_out("1\\n") == ":1: sentence 1: expected 10 columns separated by tabs, found 1"
     assert failing("pass", file, tmp_path, two) == ": cannot be read: No such file or directory"
     monkeypatch.setattr(command, "_WINDOW", 1)

@@ -99,7 +99,7 @@ def test_words_that_are_only_written_otherwise(tmp_path: Path, caplog: pytest.Lo
     path = write(tmp_path / "pred.conllu", [dtree, dtree])
     given = tokens_of("( \u00a0it works )")
     assert [*FileParser(path).parse([given, dtree.tokens])] == [replace(dtree, tokens=given), dtree]
-    written = "3 words are written otherwise, as -LRB- for ( or without a no-break space"
+    written = "3 words written otherwise, as -LRB- for ( or without a no-break space"
     assert caplog.messages == [f"{path}: {written}"]
 
 

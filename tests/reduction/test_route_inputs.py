@@ -22,9 +22,9 @@ ROUTES = [Reduction, TwoStage]
 
 def test_each_c_tree_has_its_d_tree() -> None:
     dtrees = list(map(Reduction().encode, (ONE, TWO)))
-    with pytest.raises(ValueError, match="2 c-trees, but 1 d-trees: sentence 2 lacks one"):
+    with pytest.raises(ValueError, match="2 c-trees, but 1 d-tree: sentence 2 lacks one"):
         TwoStage().fit([ONE, TWO], dtrees=dtrees[:1])
-    with pytest.raises(ValueError, match="1 c-trees, but 2 d-trees: sentence 2 lacks one"):
+    with pytest.raises(ValueError, match="1 c-tree, but 2 d-trees: sentence 2 lacks one"):
         TwoStage().fit([ONE], dtrees=dtrees)
     with pytest.raises(ValueError, match="sentence 1 has a c-tree of 5 tokens, but a d-tree of 3"):
         TwoStage().fit([ONE, TWO], dtrees=dtrees[::-1])

@@ -137,13 +137,13 @@ def test_a_teacher_s_trees_are_kept_where_it_is_sure(tmp_path: Path, monkeypatch
     assert file.read_text() == "(TOP (NP (NN cats) (NN dogs)))\n"
     assert said == [
         "en parse 3 sentences of some-text.txt.gz",
-        f"{file}: 1 sentences, of which they are sure",
+        f"{file}: 1 sentence, of which they are sure",
     ]
     assert (
         taught(lesson, tmp_path, tmp_path, tmp_path / "kept", said.append) == file and len(said) == 2
     )  # made once
     taught(Lesson(text.name, ("en",), share=0.34), tmp_path, tmp_path, tmp_path / "third", said.append)
-    assert said[2] == "en parse 1 sentences of some-text.txt.gz"
+    assert said[2] == "en parse 1 sentence of some-text.txt.gz"
 
 
 def test_teachers_vote_and_some_convert_gold_dtrees(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

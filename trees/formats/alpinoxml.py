@@ -10,19 +10,20 @@ from __future__ import annotations
 
 from xml.etree.ElementTree import Element
 
+from d2c.base.counting import many
 from d2c.trees.checks import whole_number
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.chunks import writer
 from d2c.trees.formats.xml import attributes, element_reader, named
-from d2c.trees.graphs import Graph, SecondaryEdges, listed
+from d2c.trees.graphs import Graph, LeftOut, listed
 
 # Relations by which the head child is chosen, where several lack a head (coordinations, multi-word units).
 HEAD_RELATIONS = ("hd", "cmp", "whd", "rhd", "crd", "nucl", "cnj", "mwp", "body", "dp", "tag")
 
 
-def _tree(element: Element, marked: bool = False, secondary: SecondaryEdges | None = None) -> CTree:
+def _tree(element: Element, marked: bool = False, left_out: LeftOut | None = None) -> CTree:
     """Return the tree of a graph; marked: with head children by relations."""
-    edges, graph = secondary or SecondaryEdges(), Graph()
+    left, graph = left_out or LeftOut(), Graph()
     words: dict[int, tuple[Element, str | None]] = {}  # with their parents
     stack: list[tuple[Element, str | None]] = [(node, None) for node in element.findall("node")]
     while stack:
@@ -36,10 +37,12 @@ def _tree(element: Element, marked: bool = False, secondary: SecondaryEdges | No
             name = graph.add_node(named(node, "cat"), parent, _rank(node))
             stack += [(child, name) for child in node.findall("node")]
         else:
-            edges.count += 1
+            left.edges += 1
+            continue
+        left.add(node.get("rel", "--"))
     n = len(words)
     if sorted(words) != list(range(n)):
-        raise ValueError(f"its {n} words do not begin at 0 to {n - 1}")
+        raise ValueError(f"its {many(n, 'word')} do not begin at 0 to {n - 1}")
     for begin in range(n):
         node, parent = words[begin]
         tag, lemma = node.get("pt") or node.get("pos") or "--", node.get("lemma") or node.get("root") or "--"

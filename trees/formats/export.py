@@ -18,7 +18,7 @@ from d2c.base.files import AnyPath, file_name, lines_in_utf8_or_latin1
 from d2c.trees.checks import check_text
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.chunks import Malformed, item_reader, writer
-from d2c.trees.graphs import HEAD, Graph, GraphError, Name, SecondaryEdges, head_rank, listed
+from d2c.trees.graphs import HEAD, Graph, GraphError, LeftOut, Name, head_rank, listed
 
 FIRST_NODE = 500
 
@@ -76,9 +76,9 @@ def _sentences(path: AnyPath) -> Iterator[tuple[int, _Rows | ValueError]]:
         yield rows.line, ValueError(fault or "#EOS is missing")
 
 
-def _sentence(sentence: _Rows, marked: bool = False, secondary: SecondaryEdges | None = None) -> CTree:
+def _sentence(sentence: _Rows, marked: bool = False, left_out: LeftOut | None = None) -> CTree:
     """Return the tree of a sentence; marked: with head children by `head_rank`."""
-    edges, graph = secondary or SecondaryEdges(), Graph()
+    left, graph = left_out or LeftOut(), Graph()
     lines: dict[Name, int] = {}  # below #BOS
     for number, row in sentence.columns:
         line = number - sentence.line
@@ -91,7 +91,8 @@ def _sentence(sentence: _Rows, marked: bool = False, secondary: SecondaryEdges |
         form, tag, morph, function, parent = (row[0], *row[width - 4 : width])
         if form.startswith("%%"):
             raise Malformed(f"the word {form!r} begins a comment; write it otherwise", line)
-        edges.count += (len(row) - width) // 2
+        left.edges += (len(row) - width) // 2
+        left.add(function)
         above = None if parent == "0" else parent
         if not _is_node(form):
             lines[len(graph.words)] = line

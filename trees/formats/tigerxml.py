@@ -13,7 +13,7 @@ from xml.etree.ElementTree import Element
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.formats.chunks import writer
 from d2c.trees.formats.xml import attributes, element_reader, named
-from d2c.trees.graphs import HEAD, VIRTUAL_ROOT, Graph, SecondaryEdges, head_rank, listed
+from d2c.trees.graphs import HEAD, VIRTUAL_ROOT, Graph, LeftOut, head_rank, listed
 
 FIRST_NODE = 500
 _WITHOUT_TEXT = frozenset(
@@ -22,9 +22,9 @@ _WITHOUT_TEXT = frozenset(
 _SENT_ID = re.compile(r"sent_id = ([A-Za-z_][\w.-]*)", re.ASCII)
 
 
-def _tree(element: Element, marked: bool = False, secondary: SecondaryEdges | None = None) -> CTree | None:
+def _tree(element: Element, marked: bool = False, left_out: LeftOut | None = None) -> CTree | None:
     """Return the tree of a graph, None without words; marked: with head children by `head_rank`."""
-    edges, graph = secondary or SecondaryEdges(), Graph()
+    left, graph = left_out or LeftOut(), Graph()
     terminals, nodes = list(element.iter("t")), list(element.iter("nt"))
     if not terminals:
         return None
@@ -40,7 +40,8 @@ def _tree(element: Element, marked: bool = False, secondary: SecondaryEdges | No
             if above[child][0] is not None:
                 raise ValueError(f"two edges lead to {child!r}")
             above[child] = nt.attrib["id"], edge.get("label", "--")
-    edges.count += sum(1 for _ in element.iter("secedge"))
+            left.add(above[child][1])
+    left.edges += sum(1 for _ in element.iter("secedge"))
     for t in terminals:
         parent, function = above[t.attrib["id"]]
         columns = named(t, "word"), t.get("pos") or "--", t.get("lemma") or "--", t.get("morph") or "--"

@@ -21,7 +21,7 @@ from d2c.trees.formats.floresta import read_floresta
 from d2c.trees.formats.historical import read_historical
 from d2c.trees.formats.sinica import read_sinica
 from d2c.trees.formats.tigerxml import read_tigerxml, write_tigerxml
-from d2c.trees.graphs import SecondaryEdges, resolve_traces
+from d2c.trees.graphs import LeftOut, resolve_traces
 
 
 class Options(TypedDict, total=False):
@@ -31,13 +31,13 @@ class Options(TypedDict, total=False):
     marked:    with the head children that the treebank marks; an error in formats that mark none
     traces:    with antecedents in the places of their traces, without indices, and cleaned; formats that
                mark heads have none
-    secondary: counts secondary edges, which are left out
+    left_out:  counts what graphs have and trees have not
     """
 
     clean: bool
     marked: bool
     traces: bool
-    secondary: SecondaryEdges | None
+    left_out: LeftOut | None
 
 
 class Format(NamedTuple):
@@ -58,7 +58,7 @@ class Format(NamedTuple):
     in_parts: bool = False
 
 
-_GRAPHS, _HELD = {"marked", "secondary"}, {"gaps", "brackets", "heads", "columns"}
+_GRAPHS, _HELD = {"marked", "left_out"}, {"gaps", "brackets", "heads", "columns"}
 
 FORMATS = {
     "brackets": Format(

@@ -114,6 +114,9 @@ class TreeNodes:
     @cached_property
     def heads(self) -> Ids:
         """The head word of each node, as a node [M]. Raises ValueError for a tree without heads."""
+        if any(ctree.head_children is None for ctree in self.ctrees):
+            rules = "head_rules, of d2c.read or d2c.search, names rules that find them"
+            raise ValueError(f"the pattern asks for heads, and a tree has none; {rules}")
         heads = np.arange(self.count)
         for start, end, ctree in zip(self.starts[:-1], self.starts[1:], self.ctrees, strict=True):
             origin, lexical = self.origin[start:end], ctree.lexical_heads()

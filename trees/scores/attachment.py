@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from d2c.base.counting import many
 from d2c.trees.cleaning import is_punctuation
 from d2c.trees.dtree import DTree
 from d2c.trees.scores.matches import Counts, percent
@@ -39,7 +40,7 @@ def score_attachment(gold: DTree, guess: DTree, punctuation: bool = False) -> At
     Raises ValueError where the trees are not over the same number of tokens.
     """
     if len(gold.heads) != len(guess.heads):
-        raise ValueError(f"{len(gold.heads)} tokens in gold, {len(guess.heads)} in guess")
+        raise ValueError(f"{many(len(gold.heads), 'token')} in gold, {len(guess.heads)} in guess")
     nothing = ("_",) * len(gold.heads)
     tokens = heads = labelled = 0
     for form, gold_head, head, gold_label, label in zip(

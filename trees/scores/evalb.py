@@ -21,6 +21,7 @@ from itertools import zip_longest
 from operator import ne
 from typing import Self
 
+from d2c.base.counting import many
 from d2c.base.errors import FormatError
 from d2c.base.files import AnyPath, file_name, open_input
 from d2c.trees.scores import matches
@@ -139,8 +140,10 @@ def _read_pairs(gold: AnyPath, guess: AnyPath) -> Iterator[tuple[EvalbLine, Eval
     for number, pair in enumerate(rows, 1):
         if pair[0] is None or pair[1] is None:
             shorter, longer = (gold, guess) if pair[0] is None else (guess, gold)
-            lengths = f"{number - 1} lines here, {number + sum(1 for _ in rows)} in {file_name(longer)}"
-            raise FormatError(file_name(shorter), number, 0, f"missing; {lengths}")
+            here, there = many(number - 1, "line"), number + sum(1 for _ in rows)
+            raise FormatError(
+                file_name(shorter), number, 0, f"missing; {here} here, {there:,} in {file_name(longer)}"
+            )
         yield pair
 
 

@@ -240,6 +240,10 @@ def test_names(tagged_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert d2c.load("en").directories == d2c.load().directories == [tagged_model]
     with pytest.raises(d2c.ModelError, match="^eng: is no model"):
         d2c.load("eng")
+    for other in (3, ["en", 3], {3}):
+        with pytest.raises(TypeError) as caught:
+            d2c.load(other)  # type: ignore[arg-type]
+        assert str(caught.value) == "load() takes a name or a directory, or a list of some, not int"
 
 
 def test_several_models(parser: Parser, tagged_model: Path) -> None:

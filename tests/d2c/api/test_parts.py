@@ -140,6 +140,8 @@ def test_strings() -> None:
     assert str(Tree.from_string(gapped)) == gapped
     assert str(Tree.from_string("(S (VP (V 1=slept)) (N 0=Mary))")) == "(S (N Mary) (VP (V slept)))"
     assert Tree.from_string("(S (X 1=2) (Y =))").words == ("1=2", "=")
+    numbered = Tree(parse_bracket("(TOP (S (X 0=a) (Y 1=)))"))  # brackets that would be read as discbracket
+    assert str(numbered) == "(TOP (S (X 0=0=a) (Y 1=1=)))" and Tree.from_string(str(numbered)) == numbered
     for wrong in (
         "",
         "word",

@@ -113,7 +113,7 @@ def test_repairs_are_counted_on_standard_error() -> None:
     done = ok("decode", "-", stdin=conllu)
     assert done.stdout == "(TOP (S (A a) (B b)))\n"
     assert done.stderr == (
-        "1 sentences, 2 tokens, 500.00 repairs per 1,000 tokens (head outside the sentence 500.00)\n"
+        "1 sentence, 2 tokens, 500.00 repairs per 1,000 tokens (head outside the sentence 500.00)\n"
     )
 
 
@@ -219,11 +219,11 @@ def test_attachment(tmp_path: Path) -> None:
     assert done.stdout == "UAS 100.00  LAS 75.00  (4 tokens, with punctuation)\n"
     longer = tmp_path / "longer"
     longer.write_text(gold.read_text() * 2)
-    message = f"{guess}: sentence 2: missing; 1 sentences here, 2 in {longer}"
+    message = f"{guess}: sentence 2: missing; 1 sentence here, 2 in {longer}"
     refused(message, "evaluate", longer, guess, "--metric", "attachment")
     shorter = tmp_path / "shorter"
     shorter.write_text("1\ta\t_\tA\tA\t_\t0\troot\t_\t_\n\n")
-    message = f"{shorter}: sentence 1: 1 tokens; {gold} has 4"
+    message = f"{shorter}: sentence 1: 1 token; {gold} has 4"
     refused(message, "evaluate", gold, shorter, "--metric", "attachment")
 
 

@@ -212,24 +212,29 @@ def test_convert_says_what_it_left_out(tmp_path: Path) -> None:
     left_out = "left out: 2 secondary edges, grammatical functions"
     assert ok("convert", source, tmp_path / "x.tiger.xml").stderr == f"{source}: {left_out}\n"
     assert ok("convert", source, "-").stderr == f"{source}: {left_out}, lemmas, morphology\n"
-    assert ok("convert", tmp_path / "x.tiger.xml", tmp_path / "x.dbr").stderr.endswith(
-        "left out: grammatical functions, lemmas, morphology\n"
-    )
+    written = tmp_path / "x.tiger.xml"  # without functions
+    alpino = tmp_path / "x.alpino.xml"
+    assert ok("convert", written, alpino).stderr == ""
+    for file in (written, alpino):
+        done = ok("convert", file, tmp_path / "x.dbr")
+        assert done.stderr == f"{file}: left out: lemmas, morphology\n"
+    alpino.write_text(alpino.read_text().replace('rel="--"', 'rel="su"', 1))
+    assert ok("convert", alpino, written).stderr == f"{alpino}: left out: grammatical functions\n"
     assert ok("convert", tmp_path / "x.dbr", "-").stderr == ""
     psd = tmp_path / "x.psd"
     psd.write_text("( (IP (VBDI sagði-segja) (. .-.)) (ID X,.2))\n")
     assert ok("convert", psd, tmp_path / "x.dbr").stderr == f"{psd}: left out: lemmas\n"
     tiger = tmp_path / "x.tiger.xml"
     tiger.write_text(tiger.read_text().replace('word="Er"', 'word="E r"').replace("3.Sg", "3. Sg"))
-    lost = "blanks in morphology, blanks in words, grammatical functions"
+    lost = "blanks in morphology, blanks in words"
     assert ok("convert", tiger, tmp_path / "y.export").stderr == f"{tiger}: left out: {lost}\n"
     tiger.write_text(tiger.read_text().replace('cat="VP"', 'cat="V P"').replace('pos="VV"', 'pos="V V"'))
     lost = "blanks in labels, blanks in morphology, blanks in tags, blanks in words"
     done = ok("convert", tiger, tmp_path / "y.export")
-    assert done.stderr == f"{tiger}: left out: {lost}, grammatical functions\n"
+    assert done.stderr == f"{tiger}: left out: {lost}\n"
     tiger.write_text(tiger.read_text().replace("V P", "VP").replace("V V", "VV"))
     tiger.write_text(tiger.read_text().replace('pos="VM"', 'pos="$("'))
-    lost = "blanks in words, grammatical functions, lemmas, morphology, round brackets in tags"
+    lost = "blanks in words, lemmas, morphology, round brackets in tags"
     assert ok("convert", tiger, "-").stderr == f"{tiger}: left out: {lost}\n"
 
 
@@ -253,7 +258,8 @@ def test_heads_from_dependencies(tmp_path: Path) -> None:
     assert ok("encode", trees, "--head-rules", table).stdout == conllu.read_text()
     assert "default: 0 (0.00 %)" in ok("heads", trees, "--head-rules", table).stdout
     # The heads themselves, marked in a format that marks them: of all words the last one here.
-    conllu.write_text("".join(f"{i}\tx\t_\t_\tX\t_\t{(i + 1) % 6}\tx\t_\t_\n" for i in range(1, 6)) + "\n")
+    row = "{}\t{}\t_\t_\tX\t_\t{}\tx\t_\t_\n"
+    conllu.write_text("".join(row.format(i, "_", (i + 1) % 6) for i in range(1, 6)) + "\n")
     trees.write_text("(TOP (S (NP (DT the) (NN cat)) (VP (VBD saw) (NP (DT a) (NN dog)))))\n")
     export = tmp_path / "x.export"
     ok("convert", trees, export, "--heads", conllu)
@@ -267,8 +273,21 @@ def test_heads_from_dependencies(tmp_path: Path) -> None:
     assert str(d2c("heads", trees, "--induce", conllu).exception) == message
     conllu.write_text("1\tx\t_\t_\tX\t_\t0\tx\t_\t_\n\n" * 2)
     assert str(d2c("convert", trees, export, "--heads", conllu).exception) == (
-        f"{conllu}: sentence 1: 1 heads for 5 tokens"
+        f"{conllu}: sentence 1: 1 token; in the other file it has 5"
     )
+
+
+def test_heads_are_of_the_same_words(tmp_path: Path) -> None:
+    trees, conllu = tmp_path / "x.mrg", tmp_path / "x.conllu"
+    trees.write_text("(S (`` ``) (NN cat) (-LRB- -LRB-) (VBD saw))\n(S (DT a) (NN cat) (VBD saw) (PRP it))\n")
+    others = "3 of 4 words are not those of the other file: word 1 is 'the', not 'a'"
+    for second, says in (("the cat sees it", ""), ("the cats sees it", f"{conllu}: sentence 2: {others}")):
+        conllu.write_text("")
+        for text in ('" cats ( seen', second):
+            rows = (f"{i}\t{word}\t_\t_\tX\t_\t{i - 1}\tx\t_\t_\n" for i, word in enumerate(text.split(), 1))
+            conllu.write_text(conllu.read_text() + "".join(rows) + "\n")
+        for command, *options in (("heads", "--induce"), ("convert", "-", "--to", "export", "--heads")):
+            assert str(d2c(command, trees, *options, conllu).exception or "") == says
 
 
 def test_trees_are_made_continuous_for_training(gaps: Path, tmp_path: Path) -> None:

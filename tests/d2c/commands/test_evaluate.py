@@ -140,10 +140,10 @@ def test_a_format_that_names_do_not_say(tmp_path: Path) -> None:
 
 def test_files_of_different_lengths(tmp_path: Path) -> None:
     gold, guess = write(tmp_path, gold=CLEAN, guess=GUESS.splitlines()[0] + "\n")
-    message = f"{guess}: sentence 2: missing; 1 sentences here, 2 in {gold}"
+    message = f"{guess}: sentence 2: missing; 1 sentence here, 2 in {gold}"
     assert str(run("evaluate", gold, guess).exception) == message
     assert str(run("evaluate", guess, gold).exception) == message
-    message = f"{guess}:2: missing; 1 lines here, 2 in {gold}"
+    message = f"{guess}:2: missing; 1 line here, 2 in {gold}"
     assert str(run("evaluate", "--raw", gold, guess).exception) == message
 
 
@@ -162,7 +162,7 @@ def test_sentences_left_out_of_one_file_only(tmp_path: Path) -> None:
     (short,) = write(tmp_path, short=GUESS.splitlines()[0] + "\n")
     done = run("evaluate", gold, short, "--skip-bad")
     assert str(done.exception).startswith(
-        f"{short}: sentence 2: missing; 1 sentences here, 2 in {gold}; --skip"
+        f"{short}: sentence 2: missing; 1 sentence here, 2 in {gold}; --skip"
     )
 
 
@@ -180,14 +180,14 @@ def test_words_that_are_only_written_otherwise(tmp_path: Path) -> None:
     for metric in ("disco", "evalb"):
         done = run("evaluate", gold, guess, "--metric", metric)
         assert done.exit_code == 0
-        written = "2 words are written otherwise, as -LRB- for ( or without a no-break space"
+        written = "2 words written otherwise, as -LRB- for ( or without a no-break space"
         assert done.stderr == f"{guess}: {written}\n"
     row = "1\t{}\t_\tA\tA\t_\t0\troot\t_\t_\n\n"
     a, b = tmp_path / "a.conllu", tmp_path / "b.conllu"
     a.write_text(row.format("("))
     b.write_text(row.format("-LRB-"))
     done = run("evaluate", "--metric", "attachment", a, b)
-    assert done.stdout.startswith("UAS") and done.stderr.startswith(f"{b}: 1 words are written otherwise")
+    assert done.stdout.startswith("UAS") and done.stderr.startswith(f"{b}: 1 word written otherwise")
 
 
 def test_several_files_are_compared(tmp_path: Path) -> None:

@@ -184,7 +184,7 @@ def test_a_run_goes_on_where_it_stopped(model: Path, tmp_path: Path) -> None:
     source.write_bytes(b"The dog slept .\n\xff\nThe cat slept .\n")
     options = (str(source), "--tokenized", "-o", str(output), "--batch-size", "1")
     done = parse(model, *options, "--strict")
-    assert f"{output}.part has what is finished: 1 sentences; see --resume\n" in done.stderr
+    assert f"{output}.part has what is finished: 1 sentence; see --resume\n" in done.stderr
     assert {path.name for path in tmp_path.iterdir()} == {"in", "x.jsonl.part", "x.jsonl.part.log"}
     other = parse(model, *options, "--resume", "--to", "brackets")
     assert "was made with another model or other options" in other.stderr
@@ -309,8 +309,8 @@ def test_the_time_that_is_left(capsys: pytest.CaptureFixture[str], monkeypatch: 
     monkeypatch.setattr(time, "monotonic", iter([0.0, 5.0, 60.0]).__next__)
     with progress("parsing x") as more:
         more(2, 11, 0.1)
-        more(4, 19, 0.25)
-    assert capsys.readouterr().err == "parsing x: 6 sentences, 0 tokens/s, 0:01:00, about 0:03:00 left\n"
+        more(4, 49, 0.25)
+    assert capsys.readouterr().err == "parsing x: 6 sentences, 1 token/s, 0:01:00, about 0:03:00 left\n"
 
 
 def test_text_that_is_not_said_to_be_text(model: Path) -> None:

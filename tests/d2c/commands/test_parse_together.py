@@ -91,5 +91,5 @@ def test_options_are_for_the_d_parsers_that_take_them(monkeypatch: pytest.Monkey
         ("en-small", {"arcs": "single"}),
         ("en-clear", {"allow_pipeline": "spacy:en_x", "arcs": "single"}),
     ]
-    with pytest.raises(ModelError, match="^the d-parser spacy takes no allow pipeline"):
+    with pytest.raises(ModelError, match="^the d-parser spacy takes no allow_pipeline$"):
         model.load_models([find("en-small")], allow_pipeline="spacy:en_x")

@@ -11,6 +11,7 @@ from click.testing import CliRunner, Result
 
 from d2c.base.errors import FormatError
 from d2c.commands.cli import cli
+from d2c.commands.cli import run as run_d2c
 from d2c.commands.parse import _is_input
 from tests.pages import Page
 
@@ -102,6 +103,15 @@ def test_the_text_that_is_parsed_is_not_overwritten(tmp_path: Path) -> None:
         line = refused("parse", "en-small", given, "--text", "-o", output)
         assert line == f"{output}: is also the input, or part of it; give the output another name"
     assert text.read_text() == "They slept.\n" and sorted(tmp_path.iterdir()) == [text, link]
+
+
+@pytest.mark.parametrize("option", ["--allow-pipeline", "--parse-command", "--device"])
+def test_what_a_dparser_does_not_take_is_called_as_it_was_typed(
+    option: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["d2c", "parse", "en-small", "--text", option, "x"])
+    assert run_d2c() == 2
+    assert capsys.readouterr().err == f"d2c: the d-parser spacy takes no {option}\n"
 
 
 def test_alternatives_have_no_confidences(tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ def test_conllu_without_tags(tmp_path: Path, target: str) -> None:
     path.write_text(row.format("_") + row.format("A") + row.format("_"))
     said = run("decode", path, "-o", tmp_path / target).stderr.splitlines()
     assert said[1:] == [
-        f"{path}: 2 sentences have no tags, in XPOS or UPOS; a model needs them for unary nodes and repairs"
+        f"{path}: 2 sentences without tags, in XPOS or UPOS; a model needs them for unary nodes and repairs"
     ]
     path.write_text(row.format("A"))
     assert len(run("decode", path, "-o", tmp_path / target).stderr.splitlines()) == 1

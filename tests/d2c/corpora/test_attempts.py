@@ -47,7 +47,7 @@ def test_a_poisonous_sentence(answer: Failed | None, workers: int) -> None:
 
     crew = Scripted(workers, behaviour)
     texts = ["a", "b", "c", "poison", "e", "f", "g"]
-    why = answer.why if answer else "it took longer than 60 seconds"
+    why = answer.why if answer else "it took longer than 60 s"
     assert run(crew, *texts) == [*good(1, 2, 3), ("a.txt:4.1", why), *good(5, 6, 7)]
     deaths = 0 if answer == RAISED else 6  # of 7, 3 (b c poison -> c poison), ...: each is tried twice
     assert (len(crew.renewed) > 0) == bool(deaths)

@@ -77,7 +77,7 @@ def files(directory: Path) -> dict[str, bytes]:
 def test_rows_are_what_parse_writes(corpus_of: Path, whole: tuple[Path, Result], small_model: Path) -> None:
     output, done = whole
     assert done.exit_code == 3, done.output
-    assert f"d2c: {corpus_of}/a.conllu:" in done.stderr and " words, 1 errors; " in done.stderr
+    assert f"d2c: {corpus_of}/a.conllu:" in done.stderr and " words, 1 error; " in done.stderr
     assert [pq.read_metadata(output / f"part-00000{k}.parquet").num_rows for k in range(3)] == [12, 12, 7]
     found = rows(output)
     assert [*found[0]] == COLUMNS

@@ -120,11 +120,12 @@ def test_parquet(here: Path) -> None:
         {"id": document.get("id") and str(document["id"]), "text": document["text"]}
         for document in (DOCUMENTS[0], DOCUMENTS[2])
     ]
-    pq.write_table(pa.Table.from_pylist([*texts, {"id": "z", "text": None}]), here / "a.parquet")
+    texts += [{"id": "y", "text": ""}, {"id": "z", "text": None}]  # no sentence; a gap in the data
+    pq.write_table(pa.Table.from_pylist(texts), here / "a.parquet")
     found = sentences(Inputs([Path("a.parquet")], kind="split"))
     assert found[:2] == [("7", f"a.parquet:1.{k}", 1, OF_DOCUMENTS[k - 1][3]) for k in (1, 2)]
     assert found[2] == ("a.parquet:2", "a.parquet:2.1", 2, "No id .")
-    assert found[3][:3] == ("z", "a.parquet:3.1", 3)
+    assert found[3:] == [("z", "a.parquet:4.1", 4, "'text' is neither text nor a list of words")]
     with pytest.raises(FormatError, match="^a.parquet: has no column 'body', but id text; see --text-field$"):
         [*Inputs([Path("a.parquet")], fields=Fields("body"), strict=True)]
     pq.write_table(pa.table({"text": [["She", "slept"], ["He"]]}), here / "b.parquet")

@@ -243,7 +243,7 @@ def test_settings_that_do_not_fit_are_logged_with_the_reason(
         (["--try", "head-rules=collins,absent.txt"], "d2c: absent.txt: no such head rules; known are"),
         (["--dparser", "pipeline:spacy:en"], "d2c: the d-parser pipeline is trained elsewhere"),
         (["--tags", "predicted"], "Error: --tags predicted needs --tagger stanza or"),
-        (["--sentences", "9"], "d2c: {trees}: 9 sentences cannot be cut into 10 parts"),
+        (["--sentences", "9"], "d2c: {trees}: 9 sentences cannot be cut into 10 parts to hold out a tenth"),
     ],
 )
 def test_bad_input_is_one_line_and_leaves_nothing(

@@ -9,11 +9,13 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
 from d2c.base.errors import ModelError
 from d2c.commands.cli import cli
+from d2c.commands.parse import model_and_inputs, parse
 from d2c.models.model import read_settings
 from d2c.models.names import available, default, find, scores_of, unreadable
 
@@ -76,6 +78,22 @@ def test_what_is_no_model(folders: tuple[Path, Path]) -> None:
     assert str(raised.value) == f"yy: is no model: neither a directory nor a name; known names: {names}"
     with pytest.raises(ModelError, match="; a sentence is read from a file or from standard input: echo "):
         find("They slept.")
+
+
+@pytest.mark.parametrize("given", [["en-smal"], ["xx", "en-smal"], ["xx", "en-smal", "text.txt"]])
+def test_a_misspelt_name_is_no_file(given: list[str], folders: tuple[Path, Path]) -> None:
+    make(folders[0] / "xx")
+    Path("text.txt").write_text("They slept.\n")
+    names = ", ".join(model.name for model in available())
+    no_model = f"en-smal: is no model: neither a directory nor a name; known names: {names}"
+    run = CliRunner().invoke(cli, ["parse", "--text", *given])
+    assert str(run.exception) == f"'MODEL': {no_model}; did you mean en-small?"
+
+
+@pytest.mark.parametrize("file", ["en-small.txt", "en-smal?", "absent"])
+def test_what_is_no_misspelt_name_is_a_file(file: str, folders: tuple[Path, Path]) -> None:
+    given = make(folders[0] / "xx"), Path(file)
+    assert model_and_inputs(click.Context(parse), parse.params[0], given) == (given[:1], given[1:])
 
 
 def test_the_list_and_a_card(folders: tuple[Path, Path]) -> None:

@@ -86,7 +86,7 @@ def test_many_sentences(parser: Parser) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ('{"tokens": ["a", "b"], "tags": ["A"]}', "2 tokens with 1 tags"),
+        ('{"tokens": ["a", "b"], "tags": ["A"]}', "2 tokens with 1 tag"),
         ('{"tokens": []}', "there are no words"),
         ('{"tokens": ["a", " "]}', "the token 2 is empty"),
         ('{"tokens": ["a\\u0000b"]}', "a NUL character, which no text has"),

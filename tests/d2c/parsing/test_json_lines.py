@@ -83,7 +83,7 @@ OUTSIDE = {"start": 1, "end": 3, "tokens": [1, 2], "head": 2}
         (with_span(0, end=2), "'S' over tokens 0 to 1 crosses another constituent"),
         (with_span(0, confidence=1.5), "the confidence 1.5 is not between 0 and 1"),
         (LINE | {"spans": []}, "no constituent is over all tokens"),
-        (LINE | {"tags": ["A"]}, "3 tokens with 1 tags"),
+        (LINE | {"tags": ["A"]}, "3 tokens with 1 tag"),
         (LINE | {"tokens": [], "tags": []}, "0 tokens with 0 tags"),
         (LINE | {"tokens": ["\ud800", "b", "c"]}, r"'\ud800' is half a character, which no file holds"),
         (LINE | {"comments": [1]}, "no JSON line as `d2c parse --to json` writes it"),

@@ -36,9 +36,9 @@ def test_a_command_as_d_parser_is_given_again_for_parsing(tmp_path: Path) -> Non
     run = CliRunner().invoke(
         cli, [*parse, "--parse-command", "sh -c 'sleep 9' {input} {output}", "--timeout", "0.2"]
     )
-    assert str(run.exception) == "sh: was ended after 0.2 seconds, as --timeout says"
+    assert str(run.exception) == "sh: was ended after 0.2 s, as --timeout says"
     arguments[-1] = "cmd:sh -c 'sleep 9';x {input} {output}"
     run = CliRunner().invoke(cli, [*arguments, "--timeout", "0.2", "--overwrite"])
-    assert str(run.exception) == "sh: was ended after 0.2 seconds, as --timeout says"
+    assert str(run.exception) == "sh: was ended after 0.2 s, as --timeout says"
     guess, gold = (list(read_brackets(file, clean=True)) for file in (tmp_path / "out.mrg", dev))
     assert bracket_scores(gold, guess).f1 > 97

@@ -12,7 +12,7 @@ from d2c.base.errors import FormatError, ModelError
 from d2c.dparsers.protocol import TaggingProgress
 from d2c.dparsers.training import read_tagged
 from d2c.models.model import load_abbreviations
-from d2c.training.jackknife import blocks, jackknife_tags, write_tokens
+from d2c.training.jackknife import blocks, jackknife_tags, tenths, write_tokens
 from d2c.training.tagging import Retagged, Tagging
 from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import Tokens
@@ -54,6 +54,8 @@ def test_blocks_are_whole_and_even() -> None:
                 assert [i for block in blocks(n, k) for i in block] == [*range(n)]
     with pytest.raises(ValueError, match="^3 sentences cannot be cut into 4 parts for jackknifing$"):
         blocks(3, 4)
+    with pytest.raises(ValueError, match="^9 sentences cannot be cut into 10 parts to hold out a tenth$"):
+        tenths(9)
 
 
 def test_no_tagger_sees_what_it_tags(tmp_path: Path) -> None:

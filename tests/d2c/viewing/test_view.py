@@ -92,7 +92,12 @@ def test_d_trees_alone_and_instead(tmp_path: Path) -> None:
     assert error_of(trees, "--dtrees", arcs) == f"{arcs}: sentence 2: missing; the other file has it"
     trees.write_text("(S (PRP She))\n")
     assert error_of(trees, "--dtrees", arcs) == f"{arcs}: sentence 1: 2 tokens; in the other file it has 1"
-    arcs.write_text(DTREES.replace("slept", "slept") + DTREES)
+    trees.write_text("(S (NNP Mary) (VBD slept))\n")
+    assert page_of(trees, "--dtrees", arcs)["sentences"][0]["w"] == ["Mary", "slept"]
+    trees.write_text("(S (NNP Mary) (VBD sleeps))\n")
+    others = "2 of 2 words are not those of the other file: word 1 is 'She', not 'Mary'"
+    assert error_of(trees, "--dtrees", arcs) == f"{arcs}: sentence 1: {others}"
+    arcs.write_text(DTREES + DTREES)
     trees.write_text("(S (PRP She) (VBD slept))\n")
     assert error_of(trees, "--dtrees", arcs) == f"{arcs}: sentence 2: the other file has no such sentence"
     assert "--dtrees needs all sentences" in error_of(trees, "--dtrees", arcs, "--skip-bad")
