@@ -144,7 +144,7 @@ class Parser:
 
     def parse_tagged(
         self,
-        sentences: Iterable[Iterable[tuple[str, str]]],
+        sentences: Iterable[Iterable[tuple[str, str]]] | Iterable[tuple[str, str]],
         *,
         require: Spans | None = None,
         forbid: Spans | None = None,
