@@ -111,7 +111,8 @@ _LETTER = re.compile(  # lines of a letter that the next one does not go on with
 )
 _QUOTED = re.compile(r"^(?:>\s?)*")  # mail that is answered
 _ITEM = re.compile(  # a bullet, a number, a speaker
-    r"[-*•‣▪–—·#]+\s|[(\[]?(?:\d{1,3}[.)\]]|[^\W\d_][)\]])\s|[A-Z][\w.'’-]*(?: [^\W\d_][\w.'’-]*){0,2}:\s"
+    r"[-*•‣▪◦●○■□►➢→✓✔–—·#]+\s|[(\[]?(?:\d{1,3}[.)\]]|[^\W\d_][)\]])\s"
+    r"|[A-Z][\w.'’-]*(?: [^\W\d_][\w.'’-]*){0,2}:\s"
 )
 _RULE = re.compile(r"([-=*_~#+])\1{2,}")  # a line between parts, or below a title
 _ENDED = re.compile(r"""[.!?…。！？]["'”’»)\]]*$""")

@@ -210,6 +210,12 @@ def test_letters() -> None:
     ]
 
 
+@pytest.mark.parametrize("bullet", "•◦●○■□▪‣►➢→✓✔*-–")
+def test_items(bullet: str) -> None:
+    text = f"{bullet} buy milk and eggs for the cake\n{bullet} call Dr. Smith about the results of it\n"
+    assert split(text) == [(1, text.split("\n")[0]), (2, text.split("\n")[1])]
+
+
 def test_a_line_of_marks_is_a_line_of_its_own() -> None:
     text = "A Title of so many Words that no more fit\n=====\nIt is\nwrapped here.\n***\nthe end\n-----------"
     assert [sentence.replace("\n", "|") for _, sentence in split(text)] == [
