@@ -42,6 +42,27 @@ heads = [head - 1 if head else i for i, head in enumerate(dtree.heads)]
 [sentence] = nlp(Doc(nlp.vocab, form, tags=tag, heads=heads, deps=deps)).sents
 print(sentence._.parse_string)
 """
+TYPED = """
+from collections.abc import Iterator
+
+import d2c
+
+
+def confidences(parser: d2c.Parser, texts: list[str]) -> Iterator[tuple[str, float | None]]:
+    for doc, number in parser.pipe([(text, i) for i, text in enumerate(texts)], as_tuples=True):
+        for sentence in doc[: number + 1]:
+            yield from ((span.text, span.confidence) for span in sentence.tree.phrases("NP"))
+
+
+def constituents(parser: d2c.Parser) -> tuple[d2c.Sentence, list[d2c.Match]]:
+    words = [("They", "PRP"), ("slept", "VBD")]
+    first = parser.parse_tagged([words])[0]
+    asked = parser.parse_tagged(words, require=[(0, 2)])[0]
+    return first, asked.tree.search("NP=name > S")
+
+
+reveal_type(d2c.load("en-small")("They slept.")[0].tree.heads)
+"""
 
 
 @pytest.fixture(scope="module")
@@ -108,6 +129,16 @@ def test_files_beside_a_script_do_no_harm(
     assert run(place, python, "script.py", "MODEL", TREE) == TREE.removeprefix("(TOP ").replace(")\n", "\n")
 
 
+@pytest.mark.slow
+def test_a_strict_type_checker_knows_the_public_names(wheel: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path / "installed")
+    (tmp_path / "typed.py").write_text(TYPED)
+    mypy = (sys.executable, "-m", "mypy", "--strict", "typed.py")
+    found = run(tmp_path, "env", f"PYTHONPATH={tmp_path}/installed", *mypy)
+    assert 'Revealed type is "tuple[int, ...] | None"' in found.replace("builtins.", "")
+
+
 def files_of_packages() -> set[str]:
     """The files in the packages' folders, by the names that they have once they are installed."""
     installed = set()
@@ -138,5 +169,5 @@ def run(directory: Path, *command: str | Path) -> str:
     done = subprocess.run(
         command, cwd=directory, env=variables, capture_output=True, text=True, encoding="utf-8", check=False
     )
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 0, done.stderr or done.stdout
     return done.stdout

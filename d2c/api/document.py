@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from d2c.api.tree import Tree
 from d2c.parsing.json_lines import alternatives_to_json, error_to_json
@@ -113,7 +113,13 @@ class Document:
     def __iter__(self) -> Iterator[Sentence]:
         return iter(self.sentences)
 
-    def __getitem__(self, position: int) -> Sentence:
+    @overload
+    def __getitem__(self, position: int) -> Sentence: ...
+
+    @overload
+    def __getitem__(self, position: slice) -> Sequence[Sentence]: ...
+
+    def __getitem__(self, position: int | slice) -> Sentence | Sequence[Sentence]:
         return self.sentences[position]
 
     def __str__(self) -> str:

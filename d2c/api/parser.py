@@ -14,7 +14,7 @@ from functools import cached_property, partial
 from itertools import repeat
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, Literal, TypeVar, cast, overload
+from typing import Any, Literal, TypeVar, overload
 
 from d2c.api.document import Document, Sentence
 from d2c.base.errors import ModelError
@@ -148,7 +148,7 @@ class Parser:
 
     def parse_tagged(
         self,
-        sentences: Iterable[Iterable[tuple[str, str]]],
+        sentences: Iterable[Iterable[tuple[str, str]]] | Iterable[tuple[str, str]],
         *,
         require: Spans | None = None,
         forbid: Spans | None = None,
@@ -328,11 +328,12 @@ def _columns(sentence: Iterable[tuple[str, str]]) -> tuple[tuple[str, ...], tupl
 
 
 def _words(words: Iterable[object]) -> tuple[str, ...]:
-    """Check words. Raises TypeError for what is no string, and for one string: its letters are no words."""
+    """Return words, those of numpy as plain strings, which Cython asks for. Raises TypeError for what is no
+    string, and for one string: its letters are no words."""
     if isinstance(words, str):
         raise TypeError(f"a sentence is a list of words, not a str: {words[:40]!r}")
     listed = tuple(words)
     for word in listed:
         if not isinstance(word, str):
             raise TypeError(f"words and tags are str, not {type(word).__name__}")
-    return cast(tuple[str, ...], listed)
+    return tuple(map(str, listed))

@@ -139,6 +139,9 @@ class Tree:
         """
         if not labels:
             raise ValueError("which phrases? say their labels: phrases('NP')")
+        for label in labels:
+            if not isinstance(label, str):
+                raise TypeError(f"a label is a str, not {type(label).__name__}: phrases('NP', 'PP')")
         nodes = labelled(self.ctree, labels, nested)
         return spans_of(self.ctree, nodes, self.confidences, self._own.source)
 

@@ -62,22 +62,22 @@ _WHOLE = re.compile(
     + _FACE,
     re.VERBOSE,
 )
-# Where a sentence may end: marks and what closes after them, footnotes as in `2000.[7]`, and faces.
+# Where a sentence may end: marks, also `. . .`, what closes after them, footnotes (`2000.[7]`), and faces.
 _END = re.compile(
-    r"""(?<![.!?…])(?P<marks>[.!?…]++)(?P<closed>["'”’»)\]}]*)(?:\[\d+\])*"""
+    r"""(?<![.!?…])(?P<marks>[.!?…]++(?:\s\.[.!?]*+(?!\w))*+)(?P<closed>["'”’»)\]}]*)(?:\[\d+\])*"""
     rf"(?:\s+{_FACE})?(?!\S)"
 )
 _LAST = re.compile(r"""[^\s"“(\[{]*$""")  # the word before the marks
 _NEXT = re.compile(r"""\s+["'“‘`(\[]*(\S\w*)""")  # the word after them
-_ELLIPSIS = re.compile(r"\.\.+|\.*…+")
+_ELLIPSIS = re.compile(r"\.(?:\s?\.)+|\.*…+")
 
 # Abbreviations that end no sentence, none before a number, and none but before words that begin one.
 _NEVER = re.compile(
     "e\\.g|i\\.e|cf|vs|viz|mr|mrs|ms|messrs|dr|drs|prof|gen|sen|rep|gov|capt|lt|col|sgt|rev|hon|esp|ft|mt"
 )
 _BEFORE_NUMBER = re.compile(
-    "nos?|figs?|eqs?|secs?|ch|vols?|pp?|art|approx|ca|tel|fax|ph|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec"
-    "|mon|tues?|wed|thur?s?|fri|sat|sun"
+    "nos?|figs?|eqs?|secs?|refs?|chap|ch|vols?|pp?|art|approx|ca|tel|fax|ph"
+    "|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|mon|tues?|wed|thur?s?|fri|sat|sun"
 )
 _OFTEN_LAST = re.compile(r"etc|al|[ap]\.m")  # a sentence ends in these, if a capital follows
 _KNOWN = re.compile("jr|sr|inc|corp|co|ltd|st|approx|ca|est|jan|feb|aug|sept|oct|nov|dec")
@@ -111,8 +111,10 @@ _LETTER = re.compile(  # lines of a letter that the next one does not go on with
 )
 _QUOTED = re.compile(r"^(?:>\s?)*")  # mail that is answered
 _ITEM = re.compile(  # a bullet, a number, a speaker
-    r"[-*•‣▪–—·#]+\s|[(\[]?(?:\d{1,3}[.)\]]|[^\W\d_][)\]])\s|[A-Z][\w.'’-]*(?: [^\W\d_][\w.'’-]*){0,2}:\s"
+    r"[-*•‣▪◦●○■□►➢→✓✔–—·#]+\s|[(\[]?(?:\d{1,3}[.)\]]|[^\W\d_][)\]])\s"
+    r"|[A-Z][\w.'’-]*(?: [^\W\d_][\w.'’-]*){0,2}:\s"
 )
+_RULE = re.compile(r"([-=*_~#+])\1{2,}")  # a line between parts, or below a title
 _ENDED = re.compile(r"""[.!?…。！？]["'”’»)\]]*$""")
 _OPEN = re.compile(  # what a heading does not end in
     r"(?:[,;–—-]|\b(?:an?|the|and|or|but|of|to|in|on|at|by|for|from|with|as|is|are|was|were|that|than"
@@ -303,7 +305,8 @@ def _cuts(text: str) -> Iterator[int]:
             continue
         wrapped = len(before) + 1 + len(after.split()[0]) > width
         quoted = _QUOTED.findall(before)[0]
-        if quoted.count(">") != _QUOTED.findall(after)[0].count(">"):
+        deeper = quoted.count(">") != _QUOTED.findall(after)[0].count(">")
+        if deeper or _RULE.fullmatch(before) or _RULE.fullmatch(after):
             begins = True
         elif items[i + 1]:
             begins = several or not wrapped or before[-1] == ":" or bool(_ENDED.search(before))

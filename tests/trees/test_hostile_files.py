@@ -79,6 +79,8 @@ BOMB = '<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]>
             ":1: this XML is not read: it declares the entity 'a'; write what it stands for",
         ),
         ("tigerxml", "", ":1: malformed XML (no element found)"),
+        ("tigerxml", "<corpus>\n<body>\n", ":3: malformed XML (the file ends before </body>)"),
+        ("alpinoxml", "<alpino_ds>\n<node be", ":2: malformed XML (the file ends before </alpino_ds>)"),
         (
             "alpinoxml",
             ALPINO.format(f'<node begin="{DIGITS}" word="x"/>'),

@@ -37,6 +37,7 @@ _TREE_BEGINS = ("((", "( (", *(f"({wrapper} " for wrapper in WRAPPERS if wrapper
 _ESCAPES = str.maketrans(dict.fromkeys(BLANKS, "\N{NO-BREAK SPACE}") | {"(": "-LRB-", ")": "-RRB-"})
 _PIECES_REMEMBERED = 1 << 18
 LONGEST_RUN = 1 << 18  # lines
+_NOT_PARSED = "(TOP (ERROR (ERROR ERROR)))"  # as `d2c parse` writes it, what `(())` is read as
 _UNCLOSED = "a closing bracket is missing in this tree"
 
 
@@ -56,6 +57,8 @@ def bracket_trees(text: str, clean: bool = False) -> Iterator[CTree | None]:
     """
     pieces = _PIECES[clean]
     before, *parts = text.split("(")
+    if len(parts) == 2 and "".join(text.split()) == "(())":
+        before, *parts = _NOT_PARSED.split("(")
     if before.strip(BLANKS):
         raise Malformed(f"expected '(', found {before.strip(BLANKS)[:20]!r}")
     begin = index = 0

@@ -56,7 +56,9 @@ def _elements(path: AnyPath, tag: str, without_text: Set[str]) -> Iterator[Eleme
             try:
                 collector.parser.Parse(data, not more)
             except ExpatError as error:
-                fault = f"malformed XML ({ErrorString(error.code)})"
+                left = collector.open_elements if not more else []
+                what = f"the file ends before </{left[-1].tag}>" if left else ErrorString(error.code)
+                fault = f"malformed XML ({what})"
             except (LookupError, ValueError) as error:  # of encodings; of `_Collector`
                 fault = f"this XML is not read: {error}"
             if collector.external and (reference := _REFERENCE.search(data.replace(b"\0", b""))):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from d2c.trees.patterns.language import compiled
@@ -25,7 +25,7 @@ class Match:
     """
 
     span: Span
-    captures: dict[str, Span]
+    captures: dict[str, Span] = field(hash=False)
     sentence: int = 0
 
     def to_dict(self) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from itertools import repeat
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -66,6 +67,14 @@ def test_words(parser: Parser) -> None:
     assert first.text == "The dog slept ." and last.tree.words == ("She", "slept")
     assert first.tree.offsets is None and first.tree.tags[0] == "DT"
     assert str(parser("The dog slept.").sentences[0].tree) == str(first.tree)
+
+
+def test_strings_of_numpy(parser: Parser) -> None:
+    words, text = np.array(["They", "slept", "."]), np.array(["They slept ."])[0]
+    expected = str(parser.parse_tokens([["They", "slept", "."]]))
+    assert str(parser.parse_tokens([words])) == str(parser(text)) == str(*parser.pipe([text])) == expected
+    assert [str(sentence.tree) for sentence in parser.stream([text], kind="tokenized")] == [expected]
+    assert type(parser.parse_tokens([words])[0].tree.words[0]) is str
 
 
 def test_half_characters(parser: Parser) -> None:

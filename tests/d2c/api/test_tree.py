@@ -47,6 +47,9 @@ def test_a_tree() -> None:
     assert (phrase.label, phrase.head, phrase.start_char, phrase.end_char) == ("NP", 1, 10, 17)
     with pytest.raises(ValueError, match="say their labels"):
         tree.phrases()
+    with pytest.raises(TypeError, match=r"a label is a str, not list: phrases\('NP', 'PP'\)"):
+        tree.phrases(["NP"])  # type: ignore[arg-type]
+    assert len({*tree.search("NP=name"), *tree.search("NP=name")}) == 1
 
 
 def test_trees_of_other_libraries() -> None:

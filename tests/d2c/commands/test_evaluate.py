@@ -101,11 +101,11 @@ def test_predicted_tags_change_no_figure_of_brackets(tmp_path: Path) -> None:
     assert "MAX_ERROR" in str(run("evaluate", "--raw", gold, guess).exception)
 
 
+@pytest.mark.parametrize("unparsed", ["(TOP (ERROR (ERROR ERROR)))", "(())", "( ( ) )"])
 @pytest.mark.parametrize("metric", ["evalb", "spmrl", "disco"])
-def test_a_sentence_that_was_not_parsed_counts(tmp_path: Path, metric: str) -> None:
-    gold, guess = write(
-        tmp_path, gold=CLEAN, guess=CLEAN.replace("(S (VP (VB Sleep)))", "(ERROR (ERROR ERROR))")
-    )
+def test_a_sentence_that_was_not_parsed_counts(tmp_path: Path, metric: str, unparsed: str) -> None:
+    """`(())` is what Collins' and the Berkeley parser write."""
+    gold, guess = write(tmp_path, gold=CLEAN, guess=CLEAN.replace("(TOP (S (VP (VB Sleep))))", unparsed))
     lines = run("evaluate", gold, guess, "--metric", metric).stdout.splitlines()
     recalls = [line.split()[-1] for line in lines if line.startswith(("Bracketing Recall", "labeled recall"))]
     assert recalls[0] == "66.67"

@@ -188,11 +188,12 @@ def test_what_stays_whole() -> None:
         "It is Dec. 12.|On Sat. 13 they met Rev. Bill in Ft. Worth.",
         "It grew in 1999.[3]|The rest fell, too.[4][5]|We were glad! :)|They left. ;-)|Done.",
         "What???|Really?!|Well...|Yes.|And... no.|I know…|So?",
+        "Well . . .|I know.|But . . . maybe.|He left. . . .|She slept.|Why . . .?|No.",
         "“Yellow ones?” asked her niece.|“Stop!” he cried.|“Why?”|“No!”|The end.",
         "Add 1/2 tsp. salt and 2 oz. of it for 20 min. or so.|It is 3 in.|He is in.|of",
         "At 3p.m. on Monday she got a B.Sc. in maths.|The Calif. man (D-Mass.) spoke.",
         'He said "I know." and left.|"It is good." he said.|"No!" he said.|He said "yes."|http://x.org',
-        "ii. roman two.|IV. Results.|2.1.3. Scope of it.|Tel. +44 20 is it.",
+        "ii. roman two.|IV. Results.|2.1.3. Scope of it.|Tel. +44 20 is it.|See refs. 3-5 and chap. 2.",
         "The accounts dept. and Oak Ave. and so on (see att. list).|Max. 5.|It is at max.|They left.",
     ],
 )
@@ -206,6 +207,20 @@ def test_letters() -> None:
     assert [sentence.replace("\n", "|") for _, sentence in split(text)] == [
         *("Dear Anna,", "Thanks for it.", "Kind regards,", "Anna", "--", "Anna Müller"),
         *("Bob wrote:", "> Hi,", "> Who?", ">> Me.", "No."),
+    ]
+
+
+@pytest.mark.parametrize("bullet", "•◦●○■□▪‣►➢→✓✔*-–")
+def test_items(bullet: str) -> None:
+    text = f"{bullet} buy milk and eggs for the cake\n{bullet} call Dr. Smith about the results of it\n"
+    assert split(text) == [(1, text.split("\n")[0]), (2, text.split("\n")[1])]
+
+
+def test_a_line_of_marks_is_a_line_of_its_own() -> None:
+    text = "A Title of so many Words that no more fit\n=====\nIt is\nwrapped here.\n***\nthe end\n-----------"
+    assert [sentence.replace("\n", "|") for _, sentence in split(text)] == [
+        *("A Title of so many Words that no more fit", "=====", "It is|wrapped here.", "***", "the end"),
+        "-----------",
     ]
 
 
