@@ -69,6 +69,7 @@ from d2c.trees.dtree import DTree
 from d2c.trees.scores.attachment import Attachment, attachment_scores
 from d2c.trees.scores.matches import Score
 from models.pretrained import ENCODERS, FINETUNE, VECTORS
+from papers.stanza_constituency import StanzaConstituency
 from treebanks.files import known_treebanks
 
 HEADER = ("d-trees", "route", "UAS", "LAS", "F1", "exact", "tokens/s", "minutes", "points", "p")
@@ -110,7 +111,7 @@ def main(dparsers: list[str], cparsers: list[str], packed: str | None, models: P
     if len(dparsers) > 1:
         table.mixed(MIXED, dparsers[-1])
     for name in cparsers:
-        table.constituents(name)
+        table.constituents(data.cparser(name), name)
     if cparsers:
         table.mixed(REMIXED, dparsers[-1])
     print_table(HEADER, list(table.lines(dparsers[0])))
@@ -194,9 +195,9 @@ class Table:
         key = " + ".join(one.key for one in self.parsed)
         self.converted(Parsed(name, held_out, dev, 0.0, key=key), dparser)
 
-    def constituents(self, name: str) -> None:
+    def constituents(self, parser: StanzaConstituency, name: str) -> None:
         """Add the row of a c-parser, which votes from now on."""
-        parser, full_name = self.data.cparser(name), f"c-parser {name}"
+        full_name = f"c-parser {name}"
         guess, seconds = timed(parser.parses, self.given, full_name, cpu=1)
         both = list(parser.parses(self.data.given["dev"])), guess
         encode = partial(self.data.learned.encode, "direct")

@@ -8,9 +8,9 @@ Teachers and routes learn from the first sentences of CRAFT's train. Of the text
 and the 500 held-out ones, only words and tags are given. All routes on the d-parser's d-trees and the
 c-parser vote on its trees, with weights from the held-out sentences. The voted trees teach where `cky` (over
 packed arcs, if the d-parser gives any) and the c-parser have an F1 of at least 0.6 in common, beside each
-gold tree twice. Names of parsers, and rows and columns of the table, which is on all of dev, are those of
-accuracy.py, which shows the teachers themselves; both keep what takes long in --models. First come F1 and
-exact matches of the voted trees, of all and of those that teach, by the gold trees of the text.
+gold tree twice. First come F1 and exact matches of the voted trees, of all and of those that teach, by the
+gold trees of the text. The table, on all of dev, shows the taught parsers, then the teachers beside them;
+names of parsers, rows and columns are those of accuracy.py. Both scripts keep what takes long in --models.
 
 About four hours of a core. Reads $D2C_TREEBANKS (default ../shared/treebanks).
 """
@@ -62,11 +62,14 @@ def main(
     voted = vote(data, dparser, cparser, text)
     for what, facts in voted.facts.items():
         print(f"{what}: {facts}", flush=True)
-    table = Table(data.taught(voted.directory / VOTED))
-    table.converted(table.data.parsed(taught_dparser), taught_dparser)
-    table.constituents(taught_cparser)
+    table, taught = Table(data), data.taught(voted.directory / VOTED)
+    name = f"taught {taught_dparser}"
+    table.converted(taught.parsed(taught_dparser)._replace(name=name), taught_dparser)
+    table.constituents(taught.cparser(taught_cparser), f"taught {taught_cparser}")
     table.mixed(REMIXED, taught_dparser)
-    print_table(HEADER, list(table.lines(taught_dparser)))
+    table.converted(data.parsed(dparser), dparser)
+    table.constituents(data.cparser(cparser), cparser)
+    print_table(HEADER, list(table.lines(name)))
 
 
 def vote(data: Data, dparser: str, cparser: str, size: int) -> StoredStep:
@@ -82,7 +85,7 @@ def vote(data: Data, dparser: str, cparser: str, size: int) -> StoredStep:
         parser = class_of("d-parser", DPARSERS, own.partition(":")[0]).load(learned)
         dtrees, seconds = timed(parsing(parser, True), table.given, "parsing the text", cpu=1)
         table.converted(parsed._replace(dev=dtrees, seconds=seconds), dparser)
-        table.constituents(cparser)
+        table.constituents(data.cparser(cparser), cparser)
         voted, last = table.elected(table.voters), table.voters[-2:]
         pairs = zip(*(dev for _, dev in last), strict=True)
         sure = [agreement(parse.ctree for parse in pair) >= Lesson.agree for pair in pairs]
