@@ -9,8 +9,9 @@ and the 500 held-out ones, only words and tags are given. All routes on the d-pa
 c-parser vote on its trees, with weights from the held-out sentences. The voted trees teach where `cky` (over
 packed arcs, if the d-parser gives any) and the c-parser have an F1 of at least 0.6 in common, beside each
 gold tree twice. First come F1 and exact matches of the voted trees, of all and of those that teach, by the
-gold trees of the text. The table, on all of dev, shows the taught parsers, then the teachers beside them;
-names of parsers, rows and columns are those of accuracy.py. Both scripts keep what takes long in --models.
+gold trees of the text. The first table, on all of dev, shows the taught parsers, then the teachers beside
+them; the second one the taught d-parser with the c-parser that taught it. Names of parsers, rows and columns
+are those of accuracy.py. Both scripts keep what takes long in --models.
 
 About four hours of a core. Reads $D2C_TREEBANKS (default ../shared/treebanks).
 """
@@ -55,21 +56,25 @@ VOTED = "voted.mrg"
 def main(
     models: Path, text: int, dparser: str, cparser: str, taught_dparser: str, taught_cparser: str, **of: Any
 ) -> None:
-    """Prints the table."""
+    """Prints the tables."""
     torch.set_num_threads(1)
     chart: dict[str, Any] = {"grammar": "closed", "table_bits": ChartSettings().table_bits}
     data = Data(models, tags="gold", folds=None, every=1, **of, **chart)
     voted = vote(data, dparser, cparser, text)
     for what, facts in voted.facts.items():
         print(f"{what}: {facts}", flush=True)
-    table, taught = Table(data), data.taught(voted.directory / VOTED)
-    name = f"taught {taught_dparser}"
-    table.converted(taught.parsed(taught_dparser)._replace(name=name), taught_dparser)
-    table.constituents(taught.cparser(taught_cparser), f"taught {taught_cparser}")
-    table.mixed(REMIXED, taught_dparser)
-    table.converted(data.parsed(dparser), dparser)
-    table.constituents(data.cparser(cparser), cparser)
-    print_table(HEADER, list(table.lines(name)))
+    taught = data.taught(voted.directory / VOTED)
+    pupil = taught.parsed(taught_dparser)._replace(name=f"taught {taught_dparser}")
+    first = data.cparser(cparser), cparser
+    for of_pair in ((taught.cparser(taught_cparser), f"taught {taught_cparser}"), first):
+        table = Table(data)
+        table.converted(pupil, taught_dparser)
+        table.constituents(*of_pair)
+        table.mixed(REMIXED, taught_dparser)
+        if of_pair != first:
+            table.converted(data.parsed(dparser), dparser)
+            table.constituents(*first)
+        print_table(HEADER, list(table.lines(pupil.name)))
 
 
 def vote(data: Data, dparser: str, cparser: str, size: int) -> StoredStep:
