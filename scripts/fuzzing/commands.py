@@ -16,6 +16,7 @@ READ, REFUSED, PARTLY = 0, 2, 3  # as docs/commands.md has them; the last one of
 NO_MEMORY = ("Unable to allocate", "MemoryError", "bad_alloc", "memory is short")
 LONGEST = 2_000  # characters of a line on standard error
 KEPT = "see --resume"  # ends the line on what an interrupted run has kept
+KEPTS = (".part", ".part.log")  # ends of the names of its files
 
 
 class Done(NamedTuple):
@@ -44,12 +45,18 @@ def d2c(*arguments: str, stdin: Path | None = None) -> Done:
     for fault, found in _faults(done, arguments[0]):
         if found:
             raise Fault(f"{fault}: {said}")
-    left = {*os.listdir()} - before
+    left = unwanted({*os.listdir()} - before, done.errors)
     if status == REFUSED and left:
         raise Fault(f"leaves {', '.join(left)}: {said}")
     if any(name.startswith(".") for name in left):
         raise Fault(f"leaves a temporary file: {said}")
     return done
+
+
+def unwanted(left: set[str], errors: str) -> set[str]:
+    """Return which new files a refused run may not leave: all but those that it says it has kept."""
+    kept = KEPTS if any(line.endswith(KEPT) for line in errors.splitlines()) else ()
+    return {name for name in left if not name.endswith(kept)}
 
 
 def _status(arguments: tuple[str, ...]) -> int | str:

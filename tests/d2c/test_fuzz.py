@@ -23,7 +23,7 @@ from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import format_conllu, read_conllu
 from d2c.trees.formats.treebanks import FORMATS, Place, read_treebank, write_treebank
 from d2c.trees.repair import Repairs
-from fuzzing import fitted, frame, inputs, models
+from fuzzing import commands, fitted, frame, inputs, models
 from tests import junk
 
 INPUTS, MODELS, JOBS = 200, 20, 2
@@ -69,6 +69,12 @@ def test_broken_inputs_are_read_or_refused(small_model: Path, seed: int, tmp_pat
     assert not (faults := faults_in(tmp_path)), faults
     assert sum(row.tried for row in rows) == INPUTS
     assert min(sum(row.read for row in rows), sum(row.refused for row in rows)) > INPUTS // 10
+
+
+def test_what_an_interrupted_run_says_that_it_has_kept_is_no_fault() -> None:
+    left, said = {"x.part", "x.part.log", "y"}, "x.part has what is finished: 2,048 sentences; see --resume\n"
+    assert commands.unwanted(left, said) == {"y"}
+    assert commands.unwanted(left, "d2c: in.txt.gz: broken gzip file\n") == left
 
 
 @pytest.mark.slow
