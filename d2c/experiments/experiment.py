@@ -269,6 +269,11 @@ class Experiment:
         made_of = {**self.made_of, **self.of_dparser(name), "encoding": encoding}
         return self.store.step("dparser", made_of, make)
 
+    def trained_dparser(self, name: str, encoding: str) -> DependencyParser:
+        """Return the d-parser of that step, trained if it is not there."""
+        kind: type[DependencyParser] = class_of("d-parser", DPARSERS, name.partition(":")[0])
+        return kind.load(self.dparser(name, encoding).directory / "dparser")
+
     def train_dparser(self, name: str, encoding: str, directory: Path) -> DependencyParser:
         """Train a d-parser into a directory that is no step."""
         with scratch() as files:
@@ -293,8 +298,7 @@ class Experiment:
         trained = self.dparser(name, encoding)
 
         def make(directory: Path) -> dict[str, float]:
-            kind = class_of("d-parser", DPARSERS, name.partition(":")[0])
-            dparser = kind.load(trained.directory / "dparser")
+            dparser = self.trained_dparser(name, encoding)
             for attribute, value in self.how.items():
                 setattr(dparser, attribute, value)
             dtrees, seconds = timed(parsing(dparser, packed), self.tokens(part), f"parsing {part}", cpu=1)
@@ -324,10 +328,8 @@ class Experiment:
         made_of = {**self.made_of, **self.of_dparser(name), "encoding": encoding, "folds": folds}
         made_of |= {"packed": True} if packed else {}
         step = self.store.step("jackknifed", made_of, make)
-        sentences = [ctree.tokens for ctree in self.trees("train")]
-        return Parses(
-            name, read_dtrees(sentences, step.directory / "parses"), 0.0, step.key, "train", encoding
-        )
+        dtrees = read_dtrees([one.tokens for one in self.trees("train")], step.directory / "parses")
+        return Parses(name, dtrees, 0.0, step.key, "train", encoding)
 
     def route(
         self,

@@ -33,7 +33,6 @@ from benchmarks.accuracy import HEADER, REMIXED, Table
 from benchmarks.data import HELD_OUT, Data
 from benchmarks.shared import FilePath, print_table
 from d2c.cky.settings import ChartSettings
-from d2c.dparsers.registry import DPARSERS, class_of
 from d2c.experiments.rows import timed
 from d2c.experiments.store import StoredStep
 from d2c.models.model import parsing
@@ -86,9 +85,8 @@ def vote(data: Data, dparser: str, cparser: str, size: int) -> StoredStep:
         trees = data.treebank.reading(data.treebank.files["train"])
         table = Table(data, list(islice(trees, first, first + size)))
         experiment, own = data.dparser(dparser)
-        learned = experiment.dparser(own, "direct").directory / "dparser"
-        parser = class_of("d-parser", DPARSERS, own.partition(":")[0]).load(learned)
-        dtrees, seconds = timed(parsing(parser, True), table.given, "parsing the text", cpu=1)
+        parse = parsing(experiment.trained_dparser(own, "direct"), True)
+        dtrees, seconds = timed(parse, table.given, "parsing the text", cpu=1)
         table.converted(parsed._replace(dev=dtrees, seconds=seconds), dparser)
         table.constituents(data.cparser(cparser), cparser)
         voted, last = table.elected(table.voters), table.voters[-2:]
