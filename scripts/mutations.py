@@ -22,10 +22,7 @@ from typing import NamedTuple
 import click
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = (
-    *("automata", "base", "cky", "combination", "dparsers", "forests", "linear", "packed", "reduction"),
-    *("rules", "trees"),
-)
+COPIED = ("cky", "d2c", "data", "reduction", "scripts", "tests")  # d2c/ has links to three of the others
 FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
 
 
@@ -73,15 +70,10 @@ def main(names: tuple[str, ...]) -> None:
 
 
 def copied(folder: Path) -> Path:
-    """Copy what the tests need; the packages are found under their names there."""
-    tree, package = folder / "tree", folder / "path" / "d2c"
-    ignored = shutil.ignore_patterns("__pycache__")
-    for name in (*PACKAGES, "data", "scripts", "tests"):
-        shutil.copytree(ROOT / name, tree / name, ignore=ignored)
-    shutil.copytree(ROOT / "d2c", package, ignore=ignored)
-    for name in (*PACKAGES, "data"):
-        (package / name).symlink_to(tree / name)
-    (tree / "d2c").symlink_to(package)  # where mutations of its files find them
+    """Copy what the tests need."""
+    tree = folder / "tree"
+    for name in COPIED:
+        shutil.copytree(ROOT / name, tree / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "pyproject.toml", tree)
     return tree
 
@@ -91,7 +83,7 @@ def failing(tree: Path, tests: str) -> str | None:
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider", tests]
     environment = os.environ | {
         "NUMBA_DISABLE_JIT": "1",
-        "PYTHONPATH": str(tree.parent / "path"),
+        "PYTHONPATH": str(tree),
         "PYTHONDONTWRITEBYTECODE": "1",
     }
     done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, check=False)

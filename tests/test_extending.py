@@ -12,7 +12,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -26,10 +25,7 @@ PAGE = REPOSITORY / "docs" / "extending.md"
 def extended(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory with the package `d2c` as it is with all that the page adds."""
     house = tmp_path_factory.mktemp("extended") / "d2c"
-    settings = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
     shutil.copytree(REPOSITORY / "d2c", house)
-    for package, folder in settings["tool"]["setuptools"]["package-dir"].items():
-        shutil.copytree(REPOSITORY / folder, house / package.removeprefix("d2c."))
     for block in blocks(PAGE):
         kind, _, where = block.mark.partition(": ")
         if kind == "file":

@@ -56,13 +56,12 @@ BLOCKS = ast.If | ast.For | ast.While | ast.With | ast.Try | ast.Match
 @cache
 def modules() -> dict[str, Path]:
     """The modules of the house by the names under which they are imported."""
-    found = {}
-    for package in ("d2c", *BELOW):
-        for path in (ROOT / package).rglob("*.py"):
-            parts = path.relative_to(ROOT).with_suffix("").parts
-            name = ".".join(parts if package == "d2c" else ("d2c", *parts))
-            found[name.removesuffix(".__init__")] = path
-    return found
+    package = ROOT / "d2c"
+    paths = [*package.glob("*.py"), *(path for room in package.iterdir() for path in room.rglob("*.py"))]
+    return {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+        for path in paths
+    }
 
 
 @cache
@@ -133,7 +132,7 @@ def arrows_of_the_roof() -> Iterator[tuple[str, str]]:
 
 def test_every_module_of_the_roof_has_a_floor() -> None:
     outside = {module for module in modules() if package_of(module) == "d2c" and room_of(module) is None}
-    assert outside == {"d2c", "d2c.__main__"}
+    assert outside == {"d2c", "d2c.__main__", "d2c.data"}
 
 
 def test_no_arrow_of_the_roof_points_upward() -> None:
@@ -207,7 +206,7 @@ def test_names_tell_classes_apart() -> None:
 
 
 def test_no_file_is_long() -> None:
-    folders = ("d2c", *BELOW, "data", "scripts", "tests")
+    folders = ("d2c", "reduction", "cky", "data", "scripts", "tests")
     lengths = {
         str(path.relative_to(ROOT)): len(path.read_text(encoding="utf-8").splitlines())
         for folder in folders

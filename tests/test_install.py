@@ -69,7 +69,7 @@ reveal_type(d2c.load("en-small")("They slept.")[0].tree.heads)
 def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the repository, in which nothing was built before."""
     copy = tmp_path_factory.mktemp("install") / "clone"
-    shutil.copytree(REPOSITORY, copy, ignore=NOT_COPIED)
+    shutil.copytree(REPOSITORY, copy, symlinks=True, ignore=NOT_COPIED)
     return copy
 
 
@@ -140,14 +140,11 @@ def test_a_strict_type_checker_knows_the_public_names(wheel: Path, tmp_path: Pat
 
 
 def files_of_packages() -> set[str]:
-    """The files in the packages' folders, by the names that they have once they are installed."""
-    installed = set()
-    for folder in REPOSITORY.iterdir():
-        if (folder / "__init__.py").exists() and folder.name not in ("scripts", "tests"):
-            name = Path("d2c") if folder.name == "d2c" else Path("d2c", folder.name)
-            files = [file for file in folder.rglob("*") if file.is_file() and "__pycache__" not in file.parts]
-            installed.update((name / file.relative_to(folder)).as_posix() for file in files)
-    return installed
+    """The files of `d2c/` and of the folders that it has links to, by the names that they have there."""
+    package = REPOSITORY / "d2c"
+    files = [*package.rglob("*"), *(file for room in package.iterdir() for file in room.rglob("*"))]
+    kept = (file for file in files if file.is_file() and "__pycache__" not in file.parts)
+    return {file.relative_to(REPOSITORY).as_posix() for file in kept}
 
 
 def environment(directory: Path) -> Path:

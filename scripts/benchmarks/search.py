@@ -25,8 +25,8 @@ from d2c.trees.heads import load_head_rules
 from d2c.trees.patterns.language import compiled
 from d2c.trees.patterns.matching import find
 from d2c.trees.patterns.nodes import TreeNodes
-from tests.trees.patterns.manual import PATTERNS  # type: ignore[import-not-found]
-from tests.trees.patterns.test_with_nltk import NOT_THERE  # type: ignore[import-not-found]
+from tests.trees.patterns.manual import PATTERNS
+from tests.trees.patterns.test_with_nltk import NOT_THERE
 
 BATCH = 1000  # trees
 

@@ -1,10 +1,6 @@
-"""What MkDocs needs to know of this repository: where d2c's packages are, and which links are no pages."""
+"""What MkDocs needs to know of this repository: how docstrings are written, and which links are no pages."""
 
-import os
 import re
-import shutil
-import tomllib
-from pathlib import Path
 from typing import Any
 
 import griffe
@@ -13,7 +9,6 @@ from mkdocs.plugins import event_priority
 _LINK = re.compile(r"\[([^\]]+)\]\((?!https?:)([^)\s#]+)(?:#[^)]*)?\)")
 _CELL = re.compile(r"<td\b.*?</td>", re.DOTALL)
 _ITEM = re.compile(r"^(\w[\w, ]*):\s+(\S.*)$", re.MULTILINE)
-_ROOT = Path(__file__).parents[2]
 
 
 class Docstrings(griffe.Extension):
@@ -32,19 +27,9 @@ def _listed(paragraph: str) -> str:
 
 @event_priority(100)  # before mkdocstrings takes its settings over
 def on_config(config: Any) -> None:
-    """Copy the code, laid out as packages are installed, to where the API reference reads it."""
-    with open(_ROOT / "pyproject.toml", "rb") as stream:
-        folders = tomllib.load(stream)["tool"]["setuptools"]["package-dir"]
-    package = _ROOT / "build" / "api" / "d2c"
-    shutil.rmtree(package, ignore_errors=True)
-    for name, folder in {"d2c": "d2c", **folders}.items():
-        for file in (_ROOT / folder).rglob("*.py"):
-            copy = package.joinpath(*name.split(".")[1:], file.relative_to(_ROOT / folder))
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(file, copy)
+    """Name the extension above, which MkDocs' own settings cannot: its path depends on where it is built."""
     options = config.plugins["mkdocstrings"].config.handlers["python"]["options"]
     options["extensions"] = [f"{__file__}:{Docstrings.__name__}"]
-    os.chdir(package.parent)  # a folder `d2c` in the current one comes before all paths
 
 
 def on_page_markdown(markdown: str, page: Any, files: Any, **_: object) -> str:

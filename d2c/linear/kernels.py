@@ -22,9 +22,7 @@ from numba.core.caching import FunctionCache, IndexDataCacheFile
 
 _ALONE: dict[str, Any] = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 _UNCOUNTED: dict[str, Any] = {"_nrt": False}
-# Where kernels are, beside each other
-_PACKAGES = ("automata", "cky", "forests", "linear", "packed", "reduction")
-_ROOT = Path(__file__).parents[1]
+_PACKAGE = Path(__file__).parents[1]  # d2c
 _IMPORTED = re.compile(r"^from d2c\.(\S+) import", re.MULTILINE)
 
 
@@ -50,12 +48,11 @@ def lean(function: Callable[..., Any]) -> Any:
 @cache
 def sources() -> str:
     """A digest of all files with kernels, and of those that they import from: constants are compiled in."""
-    texts = {
-        path: path.read_text(encoding="utf-8") for name in _PACKAGES for path in (_ROOT / name).rglob("*.py")
-    }
+    rooms = (room for room in _PACKAGE.iterdir() if room.is_dir())  # some may be links, which rglob passes by
+    texts = {path: path.read_text(encoding="utf-8") for room in rooms for path in room.rglob("*.py")}
     kernels = {path for path, text in texts.items() if "d2c.linear.kernels import" in text}
     names = {name for path in kernels for name in _IMPORTED.findall(texts[path])}
-    files = kernels | {path for name in names if (path := _ROOT / f"{name.replace('.', '/')}.py").exists()}
+    files = kernels | {path for name in names if (path := _PACKAGE / f"{name.replace('.', '/')}.py").exists()}
     digest = hashlib.sha256()
     for path in sorted(files):
         digest.update(path.read_bytes())

@@ -1,0 +1,151 @@
+"""Digests of what a d2c trains and parses, for holding two versions against each other.
+
+    python scripts/frozen.py [PYTHON] [--rows reduction,en] > here.txt
+
+PYTHON is the Python of another environment (default: this one). Five small models are trained by `d2c train`
+on the first sentences of CRAFT, and parse the first ones of its dev part; each row is the digest of the
+arrays of the model's files, and of the trees. `compare` is the table of `d2c compare` on the bundled sample.
+`en` and `en-small` parse the words of the first 500 sentences of each English dev part. Reads $D2C_TREEBANKS
+(default ../shared/treebanks).
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+import subprocess
+import sys
+from collections.abc import Iterable
+from contextlib import ExitStack
+from hashlib import sha256
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import click
+import numpy as np
+
+from benchmarks.shared import names_option
+from treebanks.files import folder
+
+LEARNED, PARSED, GIVEN = 300, 60, 500  # sentences
+SMALL = ("--preset", "small", "--seed", "3")
+# The rows whose models are trained, and how.
+TRAINED = {
+    "reduction": "--route reduction --encoding delta --dparser transition",
+    "labeler": "--route labeler --dparser transition:eager;exact --arcs packed --jackknife 2",
+    "cky": "--route cky --dparser transition:standard;exact --arcs packed --jackknife 2 --chart-epochs 2 "
+    "--grammar closed --binarization markovized --pruning 1 --table-bits 18",
+    "combined": "--route combined --dparser spacy --tagger spacy --tags predicted --jackknife 2 "
+    "--table-bits 18",
+    "stanza": "--route reduction --encoding spine --dparser stanza:graph --epochs 2 --tagger spacy",
+}
+MODELS = ("en-small", "en")
+ENGLISH = ("craft", "genia", "gum", "masc")
+LEAF = re.compile(r"\(([^\s()]+) +([^\s()]+)\)")
+ROWS = (*TRAINED, "compare", *MODELS)
+
+
+@click.command()
+@click.argument("python", default=sys.executable)
+@names_option("--rows", ROWS, ",".join(ROWS))
+def main(python: str, rows: list[str]) -> None:
+    """Print a line for each digest."""
+    with TemporaryDirectory() as place:
+        d2c = [python, "-P", "-m", "d2c"]
+        for row in rows:
+            for what, digest in digests(d2c, row, Path(place)):
+                print(f"{row} {what} {digest}", flush=True)
+
+
+def digests(d2c: list[str], row: str, place: Path) -> Iterable[tuple[str, str]]:
+    """Yield what is digested, and its digest."""
+    if row in MODELS:
+        for name in ENGLISH:
+            given = write_first(f"{name}-dev", GIVEN, place)
+            words = place / f"{name}.txt"
+            words.write_text("".join(map(words_of, given.read_text("utf-8").splitlines())), "utf-8")
+            yield name, digest_of(run([*d2c, "parse", row, words, "--tokenized"]))
+    elif row == "compare":
+        report = place / "report.html"
+        yield "table", digest_of(run([*d2c, "compare", "--seed", "3", "--report", report]))
+    else:
+        train, dev = write_first("craft-train", LEARNED, place), write_first("craft-dev", PARSED, place)
+        model = place / row
+        run([*d2c, "train", train, "--dev", dev, *SMALL, *TRAINED[row].split(), "-o", model])
+        yield "weights", digest_of_arrays(model)
+        encoded = place / "dev.conllu"
+        run([*d2c, "encode", dev, "-o", encoded])
+        yield "trees", digest_of(run([*d2c, "parse", model, encoded]))
+
+
+def write_first(part: str, sentences: int, place: Path) -> Path:
+    """Write the first trees of a treebank's part, one a line."""
+    written = place / f"{part}-{sentences}.mrg"
+    with ExitStack() as stack:
+        lines = stack.enter_context(gzip.open(folder() / f"{part}.mrg.gz", "rt", encoding="utf-8"))
+        written.write_text("".join(islice(trees(lines), sentences)), encoding="utf-8")
+    return written
+
+
+def trees(lines: Iterable[str]) -> Iterable[str]:
+    """Join the lines of each tree."""
+    tree, depth = "", 0
+    for line in lines:
+        tree, depth = tree + line.strip() + " ", depth + line.count("(") - line.count(")")
+        if not depth and tree.strip():
+            yield tree.strip() + "\n"
+            tree = ""
+
+
+def words_of(tree: str) -> str:
+    """Return a line of the words of a tree."""
+    return " ".join(word for tag, word in LEAF.findall(tree) if tag != "-NONE-") + "\n"
+
+
+def run(command: list[Any]) -> bytes:
+    """Return the standard output of a command. Raises CalledProcessError."""
+    return subprocess.run(list(map(str, command)), stdout=subprocess.PIPE, check=True).stdout
+
+
+def digest_of(text: bytes) -> str:
+    """Return the first digits of the digest."""
+    return sha256(text).hexdigest()[:16]
+
+
+def digest_of_arrays(directory: Path) -> str:
+    """Return the digest of all numbers in the files of a model, whatever else the files say."""
+    digest = sha256()
+    for path in sorted(directory.rglob("*")):
+        if path.suffix == ".npz":
+            with np.load(path) as arrays:
+                for name in sorted(arrays.files):
+                    digest.update(name.encode() + arrays[name].tobytes())
+        elif path.suffix in (".safetensors", ".pt"):
+            digest.update(digest_of_tensors(path))
+    return digest.hexdigest()[:16]
+
+
+def digest_of_tensors(path: Path) -> bytes:
+    """Return the digest of a file of torch's or safetensors' tensors."""
+    import torch
+    from safetensors.numpy import load_file
+
+    digest = sha256()
+    if path.suffix == ".safetensors":
+        for name, array in sorted(load_file(path).items()):
+            digest.update(name.encode() + array.tobytes())
+        return digest.digest()
+    held = [("", torch.load(path, weights_only=True, map_location="cpu"))]
+    while held:
+        name, value = held.pop()
+        if isinstance(value, dict):
+            held += [(f"{name}/{key}", value[key]) for key in sorted(value, key=str, reverse=True)]
+        elif isinstance(value, torch.Tensor):
+            digest.update(name.encode() + value.float().numpy().tobytes())
+    return digest.digest()
+
+
+if __name__ == "__main__":
+    main()
