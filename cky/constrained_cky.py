@@ -34,12 +34,13 @@ from d2c.cky.search.features import Scorer
 from d2c.cky.search.pruning import UNPRUNED, estimate
 from d2c.cky.search.search import ChartInput
 from d2c.cky.settings import ChartSettings
-from d2c.forests.forest import Floats
-from d2c.linear.adagrad import AdaGrad
-from d2c.linear.learner import Checkpoint, Training, fingerprint_of, permuted
+from d2c.learning.adagrad import AdaGrad
+from d2c.learning.forest import Floats
+from d2c.learning.learner import Checkpoint, Training, fingerprint_of, permuted
 from d2c.packed.arcs import ArcLabels, arcs_of, single
 from d2c.packed.dtree import packed_arcs, with_packed_arcs
 from d2c.packed.feature import ArcFeature, fit_chosen, fit_feature, fit_risk, least_probability
+from d2c.protocols.route import Confidences, Progress, Route, paired
 from d2c.trees.binarization import UNARY, Symbol
 from d2c.trees.constraints import SpanConstraints
 from d2c.trees.conversion import to_labelled_dependencies
@@ -48,7 +49,6 @@ from d2c.trees.dtree import DTree
 from d2c.trees.heads import HeadRules, load_head_rules
 from d2c.trees.refinement import visible
 from d2c.trees.repair import Repairs
-from d2c.trees.route import Confidences, Progress, Route, paired
 from d2c.trees.scores.brackets import bracket_scores
 
 DEFAULTS = ChartSettings()

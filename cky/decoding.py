@@ -33,13 +33,14 @@ from d2c.cky.search.search import (
 from d2c.cky.search.skeleton import NO_YIELDS, ArcScores
 from d2c.cky.search.templates import Templates
 from d2c.cky.settings import ChartSettings
-from d2c.forests.forest import Floats
-from d2c.forests.semirings import count_derivations
+from d2c.learning.forest import Floats
+from d2c.learning.semirings import count_derivations
 from d2c.packed.arc_features import ArcFeatures
 from d2c.packed.arcs import PackedArcs
 from d2c.packed.dtree import packed_arcs
 from d2c.packed.feature import ArcFeature
 from d2c.packed.k_best import k_best_dtrees
+from d2c.protocols.route import Ranked, summed
 from d2c.trees.binarization import Symbol
 from d2c.trees.constraints import SpanConstraints
 from d2c.trees.ctree import CTree, Tokens
@@ -47,7 +48,6 @@ from d2c.trees.dtree import DTree, is_projective
 from d2c.trees.labels import phrase_symbols
 from d2c.trees.refinement import HIDDEN, REFINEMENTS, Refinement
 from d2c.trees.repair import ARCS_UNDONE, Repairs, repair_tree
-from d2c.trees.route import Ranked, summed
 
 GLUE_USED, PRUNING_UNDONE = "glue rule", "pruning undone"
 MOST_DERIVATIONS = 1 << 11  # among which the k best c-trees are looked for

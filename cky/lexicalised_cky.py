@@ -21,8 +21,8 @@ from d2c.cky.search.packed_chart import build_packed_chart
 from d2c.cky.search.packed_layout import PackedLayout, lay_out_packed
 from d2c.cky.search.pruning import UNPRUNED
 from d2c.cky.search.search import GLUE_SCORE, derivation, nearness
-from d2c.forests.forest import Floats
-from d2c.forests.semirings import viterbi
+from d2c.learning.forest import Floats
+from d2c.learning.semirings import viterbi
 from d2c.packed.arcs import PackedArcs
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.repair import Repairs

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from d2c.base.settings import setting
-from d2c.linear.settings import LearnerSettings
-from d2c.linear.weights import MOST_BITS
+from d2c.learning.settings import LearnerSettings
+from d2c.learning.weights import MOST_BITS
+from d2c.protocols.route import CommonSettings
 from d2c.trees.binarization import BINARIZATIONS, GRAMMARS, MOST_UNARIES
 from d2c.trees.refinement import REFINEMENTS
-from d2c.trees.route import CommonSettings
 
 METHODS = "none", "1", "2", "1+2"  # of pruning, see `d2c.cky.search.pruning`
 ARC_LABELS = "phrase", "cubed"  # of the d-trees that `ConstrainedCKY.encode` makes
@@ -31,7 +31,7 @@ class ChartSettings(CommonSettings, LearnerSettings):
     max_unaries:  unary steps between two attachments at most
     continuous:   make d-trees projective first, so that c-trees have no gaps; None: if the training trees
                   have none
-    epochs, rate, penalty: of training, see `d2c.linear.adagrad`
+    epochs, rate, penalty: of training, see `d2c.learning.adagrad`
     table_bits:   the hash table has 2^this weights
     seed:         of the order of the sentences in training; the rest is what `CommonSettings` has
 

@@ -11,10 +11,12 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from d2c.base.batches import batches
 from d2c.base.counting import commonest
 from d2c.base.model_files import read_as, reading, write_settings
 from d2c.base.settings import Settings, seed_setting, setting
 from d2c.packed.dtree import packed_arcs
+from d2c.protocols.route import Confidences, Progress, Ranked, Route, summed
 from d2c.reduction.confidence import of_nodes, with_unaries
 from d2c.reduction.encodings import encoding_named
 from d2c.reduction.encodings.encoding import Order, Spine
@@ -25,10 +27,8 @@ from d2c.trees.constraints import SpanConstraints
 from d2c.trees.conversion import to_constituents
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
-from d2c.trees.formats.chunks import batches
 from d2c.trees.heads import HeadRules, load_head_rules
 from d2c.trees.repair import Repairs, repair_heads
-from d2c.trees.route import Confidences, Progress, Ranked, Route, summed
 from d2c.trees.unaries import Chain, restore_unaries
 
 FORMAT = 2  # of the model directory

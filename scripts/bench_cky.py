@@ -30,7 +30,7 @@ from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.cky.decoding import GLUE_USED
 from d2c.experiments.experiment import Treebank
 from d2c.experiments.rows import timed
-from d2c.linear.learner import Epoch
+from d2c.learning.learner import Epoch
 from d2c.reduction.reduction import Reduction
 from d2c.training.train import with_induced_heads
 from d2c.trees.binarization import BINARIZATIONS

@@ -25,9 +25,9 @@ import click
 import torch
 
 from benchmarks.shared import Line, difference, print_table, say
-from d2c.combination.constituents import Parse, combine, learn_constituents
 from d2c.models.model import Model
 from d2c.models.names import find
+from d2c.routes.voting.constituents import Parse, combine, learn_constituents
 from d2c.trees.ctree import CTree
 from d2c.trees.scores.brackets import METRICS
 from d2c.trees.scores.matches import Score

@@ -1,10 +1,83 @@
-"""For all tests: OpenMP's threads leave the cores to others while they wait, as in `d2c.commands.cli`. On a
-busy machine hypothesis does not take a pause for a slow test."""
+"""For all tests: small real models, and a browser.
+
+OpenMP's threads leave the cores to others while they wait, as in `d2c.commands.cli`. On a busy machine
+hypothesis does not take a pause for a slow test.
+"""
+
+from __future__ import annotations
 
 import os
+import shutil
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+from d2c.models.model import Model
+from d2c.training.spec import TrainingSpec
+from d2c.training.tagging import Tagging
+from d2c.training.train import train_models
+from d2c.treebanks.reading import CLEANED
+from d2c.trees.formats.brackets import read_brackets, save_brackets
+from tests.pages import chromium
 
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # read when torch is loaded
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("busy")
+
+SAMPLE = Path(__file__).parents[1] / "data" / "sample" / "train.mrg"
+
+
+@pytest.fixture(scope="session")
+def small_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The directory of a reduction with spaCy's d-parser, trained for some seconds on the bundled sample."""
+    directory = tmp_path_factory.mktemp("small")
+    ctrees = read_brackets(SAMPLE)
+    files = directory / "train.mrg", directory / "dev.mrg"
+    for file, count in zip(files, (200, 20), strict=True):
+        save_brackets(islice(ctrees, count), file)
+    train_models(TrainingSpec(*files, dparser="spacy", epochs=2), [directory / "model"])
+    return directory / "model"
+
+
+@pytest.fixture(scope="session")
+def tagged_model(small_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The small model with a tagger; its directory is called `en`."""
+    trained, directory = tmp_path_factory.mktemp("tagged"), tmp_path_factory.mktemp("models") / "en"
+    shutil.copytree(small_model, trained, dirs_exist_ok=True)
+    files = [small_model.parent / f"{part}.mrg" for part in ("train", "dev")]
+    Tagging("nltk", {}).train(*files, trained / "tagger", CLEANED)
+    model = Model.load(small_model)
+    model.tagger_name = "nltk"
+    model.save(directory, trained)
+    return directory
+
+
+@pytest.fixture(scope="session")
+def chart_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The directory of constrained CKY, whose route converts any d-trees; it has no d-parser of its own."""
+    directory = tmp_path_factory.mktemp("chart")
+    save_brackets(islice(read_brackets(SAMPLE), 100), directory / "train.mrg")
+    spec = TrainingSpec(directory / "train.mrg", directory / "train.mrg", ("cky",), dparser="gold")
+    train_models(spec, [directory / "model"])
+    return directory / "model"
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    yield from chromium()
+
+
+def give_tagger(monkeypatch: pytest.MonkeyPatch, tagger: Any) -> None:
+    """Every model that is loaded has this tagger."""
+    load = Model.load
+
+    def with_tagger(*arguments: Any, **options: Any) -> Model:
+        model = load(*arguments, **options)
+        model.tagger = tagger
+        return model
+
+    monkeypatch.setattr(Model, "load", with_tagger)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from d2c.base.batches import batches
 from d2c.routes.registry import make_route
 from d2c.trees.ctree import CTree
-from d2c.trees.formats.chunks import batches
 
 
 def train_pipeline(ctrees: Iterable[CTree], directory: Path, epochs: int = 1) -> None:

@@ -18,30 +18,26 @@ LONGEST_FUNCTION = 60  # lines
 PARAMETERS, MORE_PARAMETERS = 6, 8  # of a function; of a command and of a kernel
 DEEPEST = 4  # blocks inside blocks of a function
 
-# Each package, and the packages below that it may import. `d2c` itself, the roof, may import all.
-BELOW = {
-    "base": (),
-    "trees": ("base",),
-    "linear": ("base", "trees"),
-    "forests": ("base", "trees", "linear"),
-    "packed": ("base", "trees", "linear", "forests"),
-    "reduction": ("base", "trees", "linear", "forests", "packed"),
-    "cky": ("base", "trees", "linear", "forests", "packed"),
-    "combination": ("base", "trees", "packed"),
-    "rules": ("base", "trees", "linear", "forests"),
-    "automata": ("base", "trees", "linear", "forests", "packed"),
-    "dparsers": ("base", "trees", "linear", "forests", "packed"),
-}
-
-# The roof's own packages, from its top downward: each imports from its own floor and from those below.
+# The rooms of `d2c`, a line for each floor, from the ground up: a module imports from its own room and from
+# floors below. The roof, `d2c` itself, imports what it likes.
 FLOORS = (
-    ("commands",),
-    ("experiments", "corpora", "viewing", "plugins", "api"),
-    ("parsing",),
-    ("training", "models"),
+    ("data",),
+    ("base",),
+    ("trees",),
+    ("learning",),
+    ("packed",),
+    ("protocols",),
+    ("reduction", "cky", "automata", "dparsers"),
     ("routes", "treebanks"),
+    ("models",),
+    ("training",),
+    ("parsing",),
+    ("corpora", "api", "plugins", "viewing"),
+    ("experiments",),
+    ("commands",),
 )
 FLOOR = {room: number for number, floor in enumerate(FLOORS) for room in floor}
+ROOF = {"d2c", "d2c.__main__"}
 
 # Two classes of one name, and why.
 SAME_NAME = {
@@ -82,14 +78,15 @@ def imported(module: str) -> frozenset[str]:
     return frozenset(found & modules().keys())
 
 
-def package_of(module: str) -> str:
-    """`trees` of `d2c.trees.ctree`; `d2c` of the roof's modules."""
-    name = module.split(".")[1:2]
-    return name[0] if name and name[0] in BELOW else "d2c"
+def room_of(module: str) -> str:
+    """`trees` of `d2c.trees.ctree`."""
+    return module.split(".")[1]
 
 
-def lower_modules() -> Iterator[str]:
-    return (module for module in modules() if package_of(module) != "d2c")
+def arrows() -> Iterator[tuple[str, str]]:
+    """Modules below the roof, and each module that they import."""
+    for module in modules().keys() - ROOF:
+        yield from ((module, target) for target in imported(module) - ROOF)
 
 
 def test_all_modules_are_found() -> None:
@@ -98,55 +95,21 @@ def test_all_modules_are_found() -> None:
     assert "d2c.trees.pictures" in imported("d2c.trees.ctree")
 
 
-@pytest.mark.parametrize("package", BELOW)
-def test_no_arrow_points_upward(package: str) -> None:
-    arrows = [
+def test_every_module_is_in_a_room() -> None:
+    assert {room_of(module) for module in modules().keys() - ROOF} == FLOOR.keys()
+
+
+def test_no_arrow_points_upward() -> None:
+    wrong = [
         f"{module} -> {target}"
-        for module in lower_modules()
-        if package_of(module) == package
-        for target in imported(module)
-        if target != "d2c.data" and package_of(target) not in (package, *BELOW[package])
+        for module, target in arrows()
+        if room_of(module) != room_of(target) and FLOOR[room_of(target)] >= FLOOR[room_of(module)]
     ]
-    assert not arrows
+    assert not wrong
 
 
 def test_nothing_imports_in_a_circle() -> None:
     graph = {module: imported(module) - {module} for module in modules()}
-    try:
-        TopologicalSorter(graph).prepare()
-    except CycleError as error:
-        pytest.fail(" -> ".join(error.args[1]))
-
-
-def room_of(module: str) -> str | None:
-    """The package of the roof that a module is in; None outside of them."""
-    parts = module.split(".")
-    return parts[1] if package_of(module) == "d2c" and len(parts) > 1 and parts[1] in FLOOR else None
-
-
-def arrows_of_the_roof() -> Iterator[tuple[str, str]]:
-    """Modules and what they import, in the roof's packages."""
-    for module in filter(room_of, modules()):
-        yield from ((module, target) for target in imported(module) if room_of(target))
-
-
-def test_every_module_of_the_roof_has_a_floor() -> None:
-    outside = {module for module in modules() if package_of(module) == "d2c" and room_of(module) is None}
-    assert outside == {"d2c", "d2c.__main__", "d2c.data"}
-
-
-def test_no_arrow_of_the_roof_points_upward() -> None:
-    floors = [
-        (FLOOR[str(room_of(a))], FLOOR[str(room_of(b))], f"{a} -> {b}") for a, b in arrows_of_the_roof()
-    ]
-    assert [arrow for of_module, of_target, arrow in floors if of_target < of_module] == []
-
-
-def test_packages_of_the_roof_do_not_import_in_a_circle() -> None:
-    graph = defaultdict[str, set[str]](set)
-    for module, target in arrows_of_the_roof():
-        if room_of(module) != room_of(target):
-            graph[str(room_of(module))].add(str(room_of(target)))
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:

@@ -93,14 +93,14 @@ def test_the_wheel_has_the_files_of_the_packages_and_no_others(wheel: Path) -> N
         "d2c/py.typed",
         "d2c/automata/__init__.py",
         "d2c/cky/__init__.py",
-        "d2c/combination/__init__.py",
+        "d2c/routes/voting/__init__.py",
         "d2c/experiments/templates/report.html",
         "d2c/data/heads/collins.txt",
         "d2c/data/prm/collins.prm",
         "d2c/data/models/en-ud/functions/functions.json",
         "d2c/data/models/en-ud/functions/weights.npz",
         "d2c/data/sample/train.mrg",
-        "d2c/rules/__init__.py",
+        "d2c/routes/rules/__init__.py",
     }
 
 

@@ -13,7 +13,7 @@ from d2c.base.counting import commonest
 from d2c.base.settings import Limits
 from d2c.cky.search.layout import TOKEN, Observed
 from d2c.cky.search.templates import COLUMNS
-from d2c.linear.words import UNKNOWN, morph_numbers, number_morphs, number_words, numbered, word_number
+from d2c.learning.words import UNKNOWN, morph_numbers, number_morphs, number_words, numbered, word_number
 from d2c.trees.ctree import Tokens
 
 Numbers = dict[str, Annotated[int, Limits(least=1, most=(1 << 20) - 1)]]
@@ -23,7 +23,7 @@ Numbers = dict[str, Annotated[int, Limits(least=1, most=(1 << 20) - 1)]]
 class Vocabulary:
     """The number of each name.
 
-    words:  see `d2c.linear.words`
+    words:  see `d2c.learning.words`
     tags, labels: labels are none where they are not used
     unknown_tag: the tag of most words seen once, which tags never seen count as
     morphs: numbered as words are; none where most sentences of the treebank have none

@@ -20,8 +20,8 @@ from d2c.cky.search.layout import Observed
 from d2c.cky.search.packed_chart import chart_over, places_of, score_arcs
 from d2c.cky.search.search import ChartInput, losses, parts_of
 from d2c.cky.search.sites import Parts
-from d2c.forests.semirings import viterbi
-from d2c.linear.adagrad import AdaGrad, Gradient, step
+from d2c.learning.adagrad import AdaGrad, Gradient, step
+from d2c.learning.semirings import viterbi
 from d2c.packed.arc_features import add_arcs
 from d2c.packed.arcs import PackedArcs, to_arrays
 from d2c.packed.feature import ArcFeature

@@ -13,10 +13,10 @@ from d2c.cky.search.features import FEATURES, Scorer, fill_atoms, part_slots, ro
 from d2c.cky.search.layout import Layout, Observed, heads_of, lay_out
 from d2c.cky.search.search import losses, parts_of
 from d2c.cky.search.sites import Parts, same_site, sites_of_steps
-from d2c.forests.forest import Ints
-from d2c.forests.semirings import viterbi
-from d2c.linear.adagrad import AdaGrad, Gradient, add, step
-from d2c.linear.kernels import kernel
+from d2c.learning.adagrad import AdaGrad, Gradient, add, step
+from d2c.learning.forest import Ints
+from d2c.learning.kernels import kernel
+from d2c.learning.semirings import viterbi
 
 
 class Examples(NamedTuple):

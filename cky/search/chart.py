@@ -42,8 +42,8 @@ from d2c.cky.search.growing import (
 from d2c.cky.search.layout import Layout, Observed, cell_of, heads_of, item_of, lay_out
 from d2c.cky.search.pruning import Constraints, certain_side
 from d2c.cky.search.sites import set_site
-from d2c.forests.forest import Ints
-from d2c.linear.kernels import kernel, lean
+from d2c.learning.forest import Ints
+from d2c.learning.kernels import kernel, lean
 from d2c.trees.binarization import LEFT, UNARY
 
 

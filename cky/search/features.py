@@ -25,9 +25,9 @@ from d2c.cky.search.templates import (
     Positions,
     Templates,
 )
-from d2c.forests.forest import Floats, Ints
-from d2c.linear.kernels import inner, kernel, lean
-from d2c.linear.templates import Longs, atom_of, fill_each
+from d2c.learning.forest import Floats, Ints
+from d2c.learning.kernels import inner, kernel, lean
+from d2c.learning.templates import Longs, atom_of, fill_each
 from d2c.trees.binarization import LEFT, RIGHT, UNARY
 
 MOST_WORDS = 100  # of the sentence that tell what kind of text it is

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from d2c.cky.grammar.grammar import RuleTable
 from d2c.cky.search.sites import SITE, Sites
-from d2c.forests.forest import Forest, Ints
-from d2c.linear.kernels import inner, lean
+from d2c.learning.forest import Forest, Ints
+from d2c.learning.kernels import inner, lean
 
 # Instead of a rule: an edge that only collects, an edge of the glue rule
 COPY, GLUED = np.int32(-1), np.int32(-2)

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from d2c.forests.forest import Ints
-from d2c.linear.kernels import kernel, lean
+from d2c.learning.forest import Ints
+from d2c.learning.kernels import kernel, lean
 
 MOST_CELLS = 10_000
 

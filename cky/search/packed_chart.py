@@ -43,9 +43,9 @@ from d2c.cky.search.packed_layout import PackedLayout
 from d2c.cky.search.pruning import certain_side
 from d2c.cky.search.sites import Sites
 from d2c.cky.search.skeleton import NO_YIELDS
-from d2c.forests.forest import Floats, Forest, Ints
-from d2c.linear.kernels import inner, kernel, lean
-from d2c.linear.templates import Longs
+from d2c.learning.forest import Floats, Forest, Ints
+from d2c.learning.kernels import inner, kernel, lean
+from d2c.learning.templates import Longs
 from d2c.packed.arc_features import ArcFeatures
 from d2c.packed.arcs import PackedArcs
 from d2c.trees.binarization import LEFT, UNARY

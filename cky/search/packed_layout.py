@@ -33,9 +33,9 @@ from d2c.cky.search.skeleton import (
     item_key,
     skeleton_of,
 )
-from d2c.forests.forest import Ints
-from d2c.linear.kernels import inner, kernel, lean
-from d2c.linear.templates import Longs
+from d2c.learning.forest import Ints
+from d2c.learning.kernels import inner, kernel, lean
+from d2c.learning.templates import Longs
 from d2c.packed.arcs import PackedArcs
 from d2c.trees.binarization import LEFT
 

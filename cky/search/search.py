@@ -16,10 +16,10 @@ from d2c.cky.search.layout import Observed
 from d2c.cky.search.packed_chart import MOST_EDGES, Packed, chart_over, score_arcs
 from d2c.cky.search.pruning import UNPRUNED
 from d2c.cky.search.sites import SITE, Parts, Sites
-from d2c.forests.forest import Doubles, Floats, Ints
-from d2c.forests.kbest import k_best
-from d2c.forests.semirings import marginals, viterbi
-from d2c.linear.kernels import kernel, lean
+from d2c.learning.forest import Doubles, Floats, Ints
+from d2c.learning.kbest import k_best
+from d2c.learning.kernels import kernel, lean
+from d2c.learning.semirings import marginals, viterbi
 from d2c.trees.binarization import UNARY
 from d2c.trees.constraints import SpanConstraints
 

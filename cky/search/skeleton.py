@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from d2c.cky.search.growing import NONE, room
-from d2c.forests.forest import Doubles, Floats, Ints
-from d2c.linear.kernels import inner, kernel, lean
-from d2c.linear.templates import Longs
+from d2c.learning.forest import Doubles, Floats, Ints
+from d2c.learning.kernels import inner, kernel, lean
+from d2c.learning.templates import Longs
 from d2c.trees.binarization import LEFT, RIGHT
 
 Bits = NDArray[np.uint8]

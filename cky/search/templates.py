@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from d2c.forests.forest import Ints
-from d2c.linear.templates import Rows, fields_of, rows
+from d2c.learning.forest import Ints
+from d2c.learning.templates import Rows, fields_of, rows
 from d2c.trees.binarization import LEFT, RIGHT, UNARY
 
 GROUPS = BACKED_OFF, RULE, MODIFIER, HEAD, PARENT = range(5)
@@ -108,7 +108,7 @@ MORPHOLOGY: Group = {
 class Templates(NamedTuple):
     """The templates in use.
 
-    table: [T, WIDTH] as of `d2c.linear.templates.rows`: those of attachments, then those of unary steps
+    table: [T, WIDTH] as of `d2c.learning.templates.rows`: those of attachments, then those of unary steps
     words: whether a site over a whole sentence has all words of the sentence, with A alone
     split: [2 T] rows of the table: for LEFT, RIGHT and UNARY steps those of templates that see the arc alone
            (of unary steps: the cell), group by group, then the others

@@ -18,7 +18,6 @@ from typing import Any, Literal, TypeVar, overload
 
 from d2c.api.document import Document, Sentence
 from d2c.base.errors import ModelError
-from d2c.dparsers.protocol import TextRules
 from d2c.models.model import Model, load_models
 from d2c.models.names import find
 from d2c.parsing import input as given
@@ -27,6 +26,7 @@ from d2c.parsing.options import INPUTS, TAGGED, ParseOptions
 from d2c.parsing.rules import rules_of
 from d2c.parsing.stream import ParsedBatch, batched, parse_batches
 from d2c.parsing.text import PENN
+from d2c.protocols.dparser import TextRules
 from d2c.training.warm_up import warmed_up_for
 
 Context = TypeVar("Context")

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from d2c.automata.scores import OracleScorer, chances
 from d2c.automata.states import ATTRIBUTES, HEAD, SYMBOL, Text, attach, leaf, promote, row_of
 from d2c.automata.systems import ACCEPT, SHIFT, Longs, Tables
-from d2c.forests.forest import Floats, Forest, Ints
-from d2c.linear.kernels import kernel, lean
+from d2c.learning.forest import Floats, Forest, Ints
+from d2c.learning.kernels import kernel, lean
 from d2c.trees.binarization import LEFT, RIGHT
 
 NODE = np.dtype(

@@ -35,8 +35,8 @@ from d2c.automata.states import (
     Text,
 )
 from d2c.automata.systems import Longs
-from d2c.linear.kernels import lean
-from d2c.linear.templates import Rows, fields_of, look_up, rows
+from d2c.learning.kernels import lean
+from d2c.learning.templates import Rows, fields_of, look_up, rows
 
 # s0, s1, s2: head tokens of the topmost trees; n0, ...: the next tokens; .l, .l2, .r, .r2: of a tree's
 # outermost left dependent, of the next one inside, and on the right
@@ -140,7 +140,7 @@ def view_of(template: str) -> int:
 class OracleTemplates(NamedTuple):
     """The templates in use.
 
-    table:  [T, WIDTH] as of `d2c.linear.templates.rows`: those of kinds, then those of actions
+    table:  [T, WIDTH] as of `d2c.learning.templates.rows`: those of kinds, then those of actions
     order:  [T] the rows of kinds, by their views, then those of actions, by theirs
     begin:  [2, VIEWS + 1] where each view of kinds begins in `order`, and of actions
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from d2c.automata.scores import OracleScorer, decide
 from d2c.automata.states import BOTTOM, Text, row_of, take
 from d2c.automata.systems import ACCEPT, SHIFT, Longs
-from d2c.linear.kernels import kernel
+from d2c.learning.kernels import kernel
 
 
 @kernel

@@ -1,6 +1,6 @@
 """The linear oracle's training: gradient descent on the log-probability of the static oracle's actions.
 
-AdaGrad under an L1 penalty (`d2c.linear.adagrad`), one step for each sentence.
+AdaGrad under an L1 penalty (`d2c.learning.adagrad`), one step for each sentence.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ import numpy as np
 from d2c.automata.scores import OracleScorer, look, only_of, score, shares
 from d2c.automata.states import BOTTOM, Text, row_of, take
 from d2c.automata.systems import KINDS, SHIFT, Longs
-from d2c.forests.forest import Floats
-from d2c.linear.adagrad import Gradient, add
-from d2c.linear.kernels import inner, kernel
+from d2c.learning.adagrad import Gradient, add
+from d2c.learning.forest import Floats
+from d2c.learning.kernels import inner, kernel
 
 _LEAST_SHARE = np.float32(1e-30)
 _LEAST = np.float32(2.0**-10)  # smaller gradients are left out

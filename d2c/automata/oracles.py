@@ -20,11 +20,11 @@ from d2c.automata.scores import Floats, OracleScorer
 from d2c.automata.states import AHEAD, Text, new_stack
 from d2c.automata.systems import KINDS, Action, Longs, System
 from d2c.base.model_files import read_as, reading, write_settings
-from d2c.linear.adagrad import step as descend
-from d2c.linear.learner import Epoch, Training
-from d2c.linear.settings import LearnerSettings
-from d2c.linear.weights import dense, read_arrays, sparse, sparse_in, write_arrays
-from d2c.linear.words import Lexicon, NamesFile
+from d2c.learning.adagrad import step as descend
+from d2c.learning.learner import Epoch, Training
+from d2c.learning.settings import LearnerSettings
+from d2c.learning.weights import dense, read_arrays, sparse, sparse_in, write_arrays
+from d2c.learning.words import Lexicon, NamesFile
 from d2c.trees.ctree import Tokens
 
 PRESETS = {"default": 10, "small": 4}  # passes over the training treebank
@@ -54,7 +54,7 @@ class LinearOracle:
 
     system: whose actions it knows
 
-    Its other parameters are the fields of `d2c.linear.settings.LearnerSettings`. Raises ValueError for one
+    Its other parameters are the fields of `d2c.learning.settings.LearnerSettings`. Raises ValueError for one
     that is out of range.
     """
 

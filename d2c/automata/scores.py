@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from d2c.automata.features import FIELDS, POSITIONS, VIEWS, OracleTemplates, see
 from d2c.automata.states import Text
 from d2c.automata.systems import KINDS, Longs, Tables
-from d2c.linear.kernels import lean
-from d2c.linear.templates import atom_of
+from d2c.learning.kernels import lean
+from d2c.learning.templates import atom_of
 
 Floats = NDArray[np.float32]
 _SHARED = VIEWS - 1  # the views that several configurations have alike

@@ -1,8 +1,8 @@
 """Files of learned things: settings in JSON with a format number, and what is wrong with broken ones.
 
-Whatever learns writes its settings here and its arrays with `d2c.linear.weights`, and checks both as it reads
-them, so that a broken or hostile directory leads to a ModelError and to nothing else: never to code that
-runs, to more memory than a model of that kind takes, or to a kernel that reads past an array.
+Whatever learns writes its settings here and its arrays with `d2c.learning.weights`, and checks both as it
+reads them, so that a broken or hostile directory leads to a ModelError and to nothing else: never to code
+that runs, to more memory than a model of that kind takes, or to a kernel that reads past an array.
 """
 
 from __future__ import annotations

@@ -17,6 +17,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from d2c.base.errors import ModelError
+
 _MARK = ".d2c-"
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO, errno.EBADF}
 _AGE = 60.0  # seconds; what is younger may not be locked yet
@@ -55,6 +57,48 @@ def staged_file(target: Path) -> Iterator[Path]:
             staged.replace(target)
     finally:
         staged.unlink(missing_ok=True)
+
+
+@contextmanager
+def whole_directory(directory: Path, marker: str) -> Iterator[Path]:
+    """Yield a fresh directory to fill, which becomes `directory` at the end, or, after an error, disappears.
+
+    A model that is there already, told by the file `marker` in it, is replaced. Raises ModelError where
+    `directory` is anything else that is not empty, where it cannot be written, and where no other directory
+    can take its place.
+    """
+    directory = Path(directory)
+    if os.path.ismount(directory) or (directory.is_dir() and directory.samefile(".")):
+        what = "a mount point" if os.path.ismount(directory) else "the working directory"
+        raise ModelError(f"{directory}: cannot become a model: it is {what}; name a directory in it")
+    if directory.exists() and not (directory / marker).is_file():
+        if not directory.is_dir():
+            raise ModelError(f"{directory}: cannot become a model: it is a file")
+        if any(directory.iterdir()):
+            raise ModelError(f"{directory}: cannot become a model: it holds other files")
+    try:
+        directory.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ModelError(f"{directory}: cannot be written: {error.strerror or error}") from None
+    try:
+        with scratch(directory.parent, beside(directory)) as staging:
+            new = staging / "new"
+            new.mkdir()
+            yield new
+            if directory.exists():
+                os.replace(directory, staging / "old")
+            try:
+                os.replace(new, directory)
+            except BaseException:
+                if (staging / "old").exists():
+                    os.replace(staging / "old", directory)
+                raise
+    except OSError as error:
+        reason = why_unwritable(error)
+        if reason is None or is_staged(directory):  # one that is part of another: that one has a name
+            raise
+        reason += f", there or in {tempfile.gettempdir()}" if error.errno == errno.ENOSPC else ""
+        raise ModelError(f"{directory}: cannot be written: {reason}") from None
 
 
 def beside(target: Path) -> str:

@@ -32,7 +32,7 @@ from d2c.trees.formats.conllu import format_conllu
 from d2c.trees.formats.treebanks import FORMATS, Place, format_of, format_to_write, write_treebank
 
 if TYPE_CHECKING:  # imported where something is combined
-    from d2c.combination.constituents import Parse
+    from d2c.routes.voting.constituents import Parse
 
 
 @click.command()

@@ -11,7 +11,7 @@ import click
 from d2c.base.temporary import scratch
 from d2c.commands.options import FilePath, check_report, choice, training_options
 from d2c.commands.pulse import Pulse
-from d2c.dparsers.registry import DPARSERS
+from d2c.routes.dparsers import DPARSERS
 from d2c.routes.registry import ROUTES
 from d2c.training.spec import TrainingSpec
 from d2c.treebanks.reading import Reading

@@ -21,9 +21,9 @@ from d2c.base.settings import Settings, help_of, limits_of, types_of
 from d2c.base.tables import TABLES
 from d2c.cky.settings import ChartSettings
 from d2c.commands.terminal import Skipped
-from d2c.dparsers.registry import TAGGERS
 from d2c.models.model import read_settings
 from d2c.models.names import find
+from d2c.routes.dparsers import TAGGERS
 from d2c.routes.registry import CHART_OPTIONS, ROUTES
 from d2c.training.spec import TrainingSpec
 from d2c.treebanks.reading import CONTINUOUS, Reading

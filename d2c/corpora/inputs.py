@@ -19,10 +19,10 @@ from d2c.base import inputs
 from d2c.base.errors import FormatError
 from d2c.base.files import open_input
 from d2c.corpora.records import FORMATS, TEXT, Fields, Record
-from d2c.dparsers.protocol import TextRules
 from d2c.parsing.input import KINDS, lines_of
 from d2c.parsing.output import format_by_name
 from d2c.parsing.text import PENN, SentenceSplitter
+from d2c.protocols.dparser import TextRules
 from d2c.trees.formats.conllu import comment_of
 
 _ROWS = 1024  # of Parquet that are read at a time

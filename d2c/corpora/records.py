@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 
 from d2c.base.errors import FormatError
 from d2c.base.files import NOT_UTF8
-from d2c.dparsers.protocol import TextRules
 from d2c.parsing.asked import Asked
 from d2c.parsing.input import KINDS, InputSentence, sentence_of_words, sentences_of
 from d2c.parsing.options import TAGGED_NAMES, TEXT_NAMES
 from d2c.parsing.text import PENN
+from d2c.protocols.dparser import TextRules
 from d2c.trees.checks import check_text
 from d2c.trees.ctree import Tokens
 from d2c.trees.formats.conllu import comment_of

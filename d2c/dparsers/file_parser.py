@@ -17,18 +17,18 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Self
 
+from d2c.base.batches import batches
 from d2c.base.children import run
 from d2c.base.counting import many
 from d2c.base.errors import FormatError, ModelError
 from d2c.base.files import AnyPath
 from d2c.base.progress import log
-from d2c.base.temporary import scratch
-from d2c.dparsers.directories import ModelFormat, whole_directory
-from d2c.dparsers.protocol import DependencyParser, Report
+from d2c.base.temporary import scratch, whole_directory
+from d2c.protocols.directories import SETTINGS, ModelFormat
+from d2c.protocols.dparser import DependencyParser, Report
 from d2c.trees.cleaning import Spelling, plain
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.formats.chunks import batches
 from d2c.trees.formats.conllu import read_conllu, save_conllu
 
 logger = logging.getLogger(__name__)
@@ -60,7 +60,7 @@ class FileParser(DependencyParser):
         for path in (self.training, self.path):
             if path is not None and not path.is_file():
                 raise ModelError(f"{path}: is no file")
-        with whole_directory(Path(directory)) as staging:
+        with whole_directory(Path(directory), SETTINGS) as staging:
             FILE.write(staging, {"path": str(self.path.absolute())})
         return self
 
@@ -109,7 +109,7 @@ class GoldParser(DependencyParser):
     def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
         """Copy the development treebank. Raises FormatError where it cannot be read."""
         self.dtrees_ = [*read_conllu(dev_conllu)]
-        with whole_directory(Path(directory)) as staging:
+        with whole_directory(Path(directory), SETTINGS) as staging:
             save_conllu(self.dtrees_, staging / _GOLD)
             GOLD.write(staging, {})
         return self
@@ -184,7 +184,7 @@ class CommandParser(DependencyParser):
     def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
         """Run the first command. Raises ModelError where it fails, or leaves no model where it should."""
         self._check()
-        with ExitStack() as lifetime, whole_directory(Path(directory)) as staging:
+        with ExitStack() as lifetime, whole_directory(Path(directory), SETTINGS) as staging:
             # In a directory of its own: the other one may be moved before `parse`.
             model = lifetime.enter_context(scratch()) / _MODEL
             files = {"train": train_conllu, "dev": dev_conllu, "model": model}

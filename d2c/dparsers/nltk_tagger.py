@@ -21,10 +21,10 @@ from d2c.base.counting import many
 from d2c.base.progress import log
 from d2c.base.schema import checked
 from d2c.base.settings import seed_setting, setting
-from d2c.dparsers.directories import ModelFormat
-from d2c.dparsers.protocol import EMPTY_FORM
-from d2c.dparsers.training import Evaluate, TrainedTagger, Treebanks, check_choice
-from d2c.linear.weights import Like, check_numbers, read_arrays, write_arrays
+from d2c.learning.weights import Like, check_numbers, read_arrays, write_arrays
+from d2c.protocols.directories import ModelFormat
+from d2c.protocols.dparser import EMPTY_FORM
+from d2c.protocols.training import Evaluate, TrainedTagger, Treebanks, check_choice
 
 # The model directory: the settings, with the names of features and the words that have one tag, and the
 # weights: those of each feature, as many as `counts` says, one after the other; and how many tags there are.

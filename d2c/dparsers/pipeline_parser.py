@@ -15,13 +15,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple, Protocol, Self, cast
 
+from d2c.base.batches import batches
 from d2c.base.errors import ModelError, needing
 from d2c.base.progress import log
-from d2c.dparsers.directories import ModelFormat, loading, whole_directory
-from d2c.dparsers.protocol import EMPTY_FORM, Arcs, DependencyParser, Report, TextRules, with_arcs
+from d2c.base.temporary import whole_directory
+from d2c.protocols.directories import SETTINGS, ModelFormat, loading
+from d2c.protocols.dparser import EMPTY_FORM, Arcs, DependencyParser, Report, TextRules, with_arcs
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.formats.chunks import batches
 
 FORMAT = ModelFormat("dparser", "pipeline", 1)
 _WINDOW = 1024  # sentences that are parsed and held at a time
@@ -60,7 +61,7 @@ class PipelineParser(DependencyParser):
         """Learn nothing, load the pipeline. Raises ModelError where it or the directory cannot be used."""
         log.info("%s: loading", self.pipeline)
         self.pipeline_ = _load(self.pipeline)
-        with whole_directory(Path(directory)) as staging:
+        with whole_directory(Path(directory), SETTINGS) as staging:
             FORMAT.write(staging, {"pipeline": self.pipeline if _is_package(self.pipeline) else None})
         return self
 

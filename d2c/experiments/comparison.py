@@ -19,10 +19,6 @@ from types import MappingProxyType
 from d2c.base.errors import ModelError
 from d2c.base.inputs import Paths
 from d2c.base.progress import counted
-from d2c.combination.arc_voting import combine_arcs
-from d2c.combination.constituents import Parse, combine
-from d2c.dparsers.registry import DPARSERS, takes
-from d2c.dparsers.training import accuracy
 from d2c.experiments.rows import (
     BEST,
     GOLD,
@@ -38,13 +34,17 @@ from d2c.experiments.rows import (
 )
 from d2c.models.model import ARCS, Model
 from d2c.packed.dtree import with_packed_arcs
+from d2c.protocols.route import Progress, Route
+from d2c.protocols.training import accuracy
+from d2c.routes.dparsers import DPARSERS, takes
+from d2c.routes.voting.arc_voting import combine_arcs
+from d2c.routes.voting.constituents import Parse, combine
 from d2c.training.spec import TrainingSpec
 from d2c.training.train import Trained, check_spec, train_models
 from d2c.treebanks.reading import CLEANED, Read
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.repair import Repairs
-from d2c.trees.route import Progress, Route
 from d2c.trees.scores.attachment import attachment_scores
 
 VOTED = "voted"

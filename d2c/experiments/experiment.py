@@ -24,15 +24,16 @@ from d2c.base.inputs import Paths, names_of
 from d2c.base.progress import counted, log
 from d2c.base.temporary import scratch
 from d2c.cky.constrained_cky import ConstrainedCKY
-from d2c.dparsers.protocol import DependencyParser
-from d2c.dparsers.registry import DPARSERS, TAGGERS, Registered, class_of, takes
-from d2c.dparsers.training import accuracy
 from d2c.experiments.rows import GOLD, Parses, timed, with_tags_of
 from d2c.experiments.store import Store, StoredStep, digest, digest_of_files
 from d2c.models.model import parsing
 from d2c.packed.dtree import read_dtrees, save_dtrees
 from d2c.packed.feature import ArcFeature
+from d2c.protocols.dparser import DependencyParser
+from d2c.protocols.route import Route
+from d2c.protocols.training import accuracy
 from d2c.reduction.reduction import Reduction
+from d2c.routes.dparsers import DPARSERS, TAGGERS, Registered, class_of, takes
 from d2c.routes.registry import CHART_OPTIONS, RouteSettings, make_route, route_class
 from d2c.training.jackknife import jackknife_dtrees
 from d2c.training.spec import TrainingSpec
@@ -43,7 +44,6 @@ from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import save_conllu
 from d2c.trees.heads import known_head_rules, load_head_rules
 from d2c.trees.labels import unlabelled
-from d2c.trees.route import Route
 
 PARTS = ("train", "dev", "test")
 # In place of an encoding: labels that say nothing, for the first of two stages; those of the chart's rules

@@ -16,11 +16,11 @@ from typing import Any, NamedTuple, Self, TypeVar
 
 from d2c.base.progress import counted
 from d2c.models.calibration import Judged
+from d2c.protocols.route import Route
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.refinement import visible
 from d2c.trees.repair import Repairs
-from d2c.trees.route import Route
 from d2c.trees.scores import disco
 from d2c.trees.scores.attachment import Attachment, attachment_scores
 from d2c.trees.scores.brackets import METRICS, Metric, metric_for

@@ -23,8 +23,7 @@ from d2c.base import model_files
 from d2c.base.files import digest_of_file
 from d2c.base.inputs import Paths, files_of
 from d2c.base.progress import log
-from d2c.base.temporary import lock
-from d2c.dparsers.directories import whole_directory
+from d2c.base.temporary import lock, whole_directory
 
 FORMAT = 1  # of the file with a step's facts
 _FACTS = "step.json"

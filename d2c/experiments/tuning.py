@@ -31,6 +31,7 @@ from d2c.experiments.rows import GOLD, Parses
 from d2c.experiments.store import Store, StoredStep
 from d2c.models.model import ARCS, check_arcs, parsing
 from d2c.packed.dtree import read_dtrees, save_dtrees, with_packed_arcs
+from d2c.protocols.route import Progress, Route
 from d2c.routes.registry import ROUTES, RouteSettings
 from d2c.training.jackknife import tenths
 from d2c.training.spec import TrainingSpec
@@ -39,7 +40,6 @@ from d2c.trees.binarization import BINARIZATIONS, GRAMMARS
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.refinement import REFINEMENTS
-from d2c.trees.route import Progress, Route
 from d2c.trees.scores.attachment import attachment_scores
 from d2c.trees.scores.brackets import metric_for
 from d2c.trees.scores.matches import Matches

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from d2c.base.model_files import read_as, write_settings
-from d2c.combination.constituents import constituents
+from d2c.routes.voting.constituents import constituents
 from d2c.trees.ctree import CTree
 
 FORMAT = 1

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from d2c.base.model_files import read_as, reading, write_settings
-from d2c.linear.weights import Like, check_numbers, read_arrays, write_arrays
+from d2c.learning.weights import Like, check_numbers, read_arrays, write_arrays
 from d2c.trees.checks import check_text
 from d2c.trees.cleaning import functions_of, strip_function
 from d2c.trees.ctree import CTree

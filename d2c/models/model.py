@@ -13,21 +13,21 @@ from pathlib import Path
 from typing import Any, Self, cast
 
 from d2c.base import model_files
+from d2c.base.batches import batches
 from d2c.base.errors import ModelError
-from d2c.dparsers.protocol import DependencyParser, Tagger
-from d2c.dparsers.registry import load_dparser, load_tagger, loads_with
-from d2c.dparsers.training import DEV_WORDS, thinned
 from d2c.models.calibration import Calibration, Judged
 from d2c.models.functions import FunctionTagger
 from d2c.models.letters import as_in_treebanks, as_read, spelled
 from d2c.models.names import SETTINGS, hides, scores_of
+from d2c.protocols.dparser import DependencyParser, Tagger
+from d2c.protocols.route import Route
+from d2c.protocols.training import DEV_WORDS, thinned
+from d2c.routes.dparsers import load_dparser, load_tagger, loads_with
 from d2c.routes.registry import ROUTES, route_class
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.formats.chunks import batches
 from d2c.trees.refinement import visible
 from d2c.trees.repair import Repairs
-from d2c.trees.route import Route
 
 FORMAT = 2  # of the model directory
 _OTHERS = {  # what people take for one, by a file in it

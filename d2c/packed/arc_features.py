@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from d2c.forests.forest import Floats, Ints
-from d2c.linear.adagrad import Gradient, add
-from d2c.linear.kernels import inner, kernel, lean
-from d2c.linear.templates import Longs, atom_of, rows
+from d2c.learning.adagrad import Gradient, add
+from d2c.learning.forest import Floats, Ints
+from d2c.learning.kernels import inner, kernel, lean
+from d2c.learning.templates import Longs, atom_of, rows
 from d2c.packed.arcs import PackedArcs
 
 # bin: of the probability; rank: how many arcs of the word are more probable; own: whether it is in the

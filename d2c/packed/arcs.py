@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from d2c.linear.weights import Arrays, Like
+from d2c.learning.weights import Arrays, Like
 
 LEAST = 0.002  # probability of an arc that a d-parser mentions
 LEAST_LABEL = 1e-6  # probability of a label of an arc, at least

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
-from d2c.linear.weights import read_arrays, write_arrays
+from d2c.learning.weights import read_arrays, write_arrays
 from d2c.packed.arcs import ARRAYS, PackedArcs, from_arrays, joined, parted, to_arrays
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree

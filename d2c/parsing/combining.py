@@ -1,4 +1,4 @@
-"""Files with parses of the same sentences side by side, to be voted on (`d2c.combination`)."""
+"""Files with parses of the same sentences side by side, to be voted on (`d2c.routes.voting`)."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 from d2c.base.errors import FormatError, ModelError, each_located, refusing
 from d2c.base.files import file_name
 from d2c.base.inputs import is_called
-from d2c.combination.arc_voting import combine_arcs, learn_arcs
-from d2c.combination.constituents import MAJORITY, Parse, combine, learn_constituents
-from d2c.combination.weights import Support, VotingWeights, equal_votes
 from d2c.parsing.json_lines import read_json_lines
 from d2c.parsing.output import format_by_name
 from d2c.parsing.parsed import NO_CTREE
+from d2c.routes.voting.arc_voting import combine_arcs, learn_arcs
+from d2c.routes.voting.constituents import MAJORITY, Parse, combine, learn_constituents
+from d2c.routes.voting.weights import Support, VotingWeights, equal_votes
 from d2c.treebanks.reading import Reading
 from d2c.trees.cleaning import Spelling
 from d2c.trees.ctree import Tokens

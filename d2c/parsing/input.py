@@ -15,10 +15,10 @@ from typing import NamedTuple
 from d2c.base.errors import FormatError
 from d2c.base.files import NOT_UTF8, file_name, open_input
 from d2c.base.inputs import Paths, files_of
-from d2c.dparsers.protocol import Arcs, TextRules
 from d2c.parsing.asked import Asked, read_asked
 from d2c.parsing.options import JSON, JSON_LINES, TAGGED, TAGGED_NAMES, TEXT_NAMES
 from d2c.parsing.text import PENN, Line, Offsets, SentenceSplitter, Words, words_of
+from d2c.protocols.dparser import Arcs, TextRules
 from d2c.trees.checks import check_text
 from d2c.trees.constraints import SpanConstraints
 from d2c.trees.ctree import Tokens

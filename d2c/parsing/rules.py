@@ -7,11 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from d2c.base.errors import ModelError, needing
-from d2c.dparsers.directories import loading
-from d2c.dparsers.protocol import TextRules
-from d2c.dparsers.registry import DPARSERS, class_of
 from d2c.models.model import Model, load_abbreviations, read_settings
 from d2c.parsing.text import PennRules
+from d2c.protocols.directories import loading
+from d2c.protocols.dparser import TextRules
+from d2c.routes.dparsers import DPARSERS, class_of
 
 _CODE = re.compile("[a-z]{2,3}")
 

@@ -17,23 +17,23 @@ from typing import NamedTuple, TypeVar
 
 from threadpoolctl import threadpool_limits
 
+from d2c.base.batches import batches
 from d2c.base.errors import FormatError, ModelError
 from d2c.base.workers import in_order
-from d2c.combination.constituents import Parse, combine, ranked
-from d2c.combination.weights import weighted_votes
 from d2c.models.letters import spelled
 from d2c.models.model import NO_TAGGER, Model
 from d2c.parsing.input import InputSentence
 from d2c.parsing.options import JSON, TAGGED, TEXTS, ParseOptions
 from d2c.parsing.output import FORMATS
 from d2c.parsing.parsed import Parsed, failed
+from d2c.protocols.route import Confidences, Route
+from d2c.routes.voting.constituents import Parse, combine, ranked
+from d2c.routes.voting.weights import weighted_votes
 from d2c.trees.constraints import SpanConstraints, obeying
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.formats.chunks import batches
 from d2c.trees.formats.conllu import UPOS
 from d2c.trees.repair import Repairs
-from d2c.trees.route import Confidences, Route
 from d2c.trees.transforms import collapse
 
 _IN_ORDER = "the d-parser {} has its d-trees in a file, in order; leave out {}"

@@ -14,9 +14,9 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, pairwise
 from typing import NamedTuple
 
-from d2c.dparsers.protocol import TextRules, Word
 from d2c.models.letters import QUOTES, TYPOGRAPHIC
 from d2c.parsing.tokenizers import NLTKWordTokenizer
+from d2c.protocols.dparser import TextRules, Word
 
 Offsets = tuple[tuple[int, int], ...]
 

@@ -9,13 +9,13 @@ from pathlib import Path
 
 from d2c.base.errors import ModelError
 from d2c.base.locks import SharedLock
-from d2c.dparsers.protocol import Tagger
 from d2c.models.letters import as_read, spelled
 from d2c.models.model import Model, ModelSettings, load_route, read_settings
+from d2c.protocols.dparser import Tagger
+from d2c.protocols.route import Route
 from d2c.routes.registry import foreign_refused, route_class
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.route import Route
 from d2c.trees.transforms import raise_gaps
 
 DPARSERS = ("model", "pipeline")

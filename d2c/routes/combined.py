@@ -20,13 +20,13 @@ from typing import Self
 
 from d2c.base.model_files import reading
 from d2c.cky.constrained_cky import ConstrainedCKY
-from d2c.combination.constituents import Parse, combine
+from d2c.protocols.route import Confidences, Progress, Ranked, Route, summed
 from d2c.reduction.labeler.two_stage import TwoStage
+from d2c.routes.voting.constituents import Parse, combine
 from d2c.trees.constraints import SpanConstraints
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.repair import Repairs
-from d2c.trees.route import Confidences, Progress, Ranked, Route, summed
 
 _LABELER, _CHART = "two-stage", "chart"
 _CTREES = 4  # of the chart that are looked at for each c-tree that is wanted

@@ -1,6 +1,6 @@
 """Routes by name. Classes are imported only where they are used: some need numba.
 
-Another route is a subclass of `d2c.trees.route.Route` in a file of its own, and a row of ROUTES.
+Another route is a subclass of `d2c.protocols.route.Route` in a file of its own, and a row of ROUTES.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import Any, NamedTuple, Self, cast
 from d2c.base.errors import ModelError
 from d2c.base.settings import setting
 from d2c.cky.settings import ChartSettings
-from d2c.dparsers.registry import import_class
+from d2c.protocols.route import CommonSettings, Route
 from d2c.reduction.encodings import ENCODINGS
-from d2c.trees.route import CommonSettings, Route
+from d2c.routes.dparsers import import_class
 
 _SAME = (
     *("pruning", "gamma", "penalty", "table_bits", "binarization", "grammar", "symbols", "max_unaries"),
@@ -107,7 +107,8 @@ ROUTES = {
         ("folds", "labels", "arcs", *_OF_CHART),
     ),
     "rules": RouteRow(
-        "d2c.rules.rule_based:RuleBased", lambda made, given: made(given.head_rules, bool(given.labels))
+        "d2c.routes.rules.rule_based:RuleBased",
+        lambda made, given: made(given.head_rules, bool(given.labels)),
     ),
     "combined": RouteRow(
         "d2c.routes.combined:Combined",

@@ -15,12 +15,12 @@ from d2c.base.errors import each_located
 from d2c.base.inputs import Paths, names_of
 from d2c.base.progress import counted
 from d2c.base.temporary import scratch
-from d2c.dparsers.protocol import DependencyParser, Tagger
 from d2c.models.model import parsing
+from d2c.protocols.dparser import DependencyParser, Tagger
+from d2c.protocols.route import Progress
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import format_conllu, save_conllu
-from d2c.trees.route import Progress
 
 Item = TypeVar("Item")  # a sentence
 

@@ -8,13 +8,13 @@ from typing import Any
 
 from d2c.base.inputs import Paths, names_of
 from d2c.base.settings import setting
-from d2c.dparsers.protocol import DependencyParser
-from d2c.dparsers.registry import DPARSERS, form_of, make_dparser
 from d2c.models.model import ARCS
+from d2c.protocols.dparser import DependencyParser
+from d2c.protocols.route import Route
+from d2c.routes.dparsers import DPARSERS, form_of, make_dparser
 from d2c.routes.registry import RouteSettings, make_route
 from d2c.training.tagging import Tagging
 from d2c.treebanks.reading import CLEANED, Read
-from d2c.trees.route import Route
 
 FOLDS = 10  # of jackknifing tags, unless said
 

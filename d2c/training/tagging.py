@@ -12,14 +12,14 @@ from d2c.base.errors import located
 from d2c.base.inputs import Paths, files_of, names_of, of_each
 from d2c.base.progress import counted
 from d2c.base.temporary import scratch
-from d2c.dparsers.protocol import Tagger
-from d2c.dparsers.registry import make_tagger
 from d2c.models.model import save_abbreviations
+from d2c.protocols.dparser import Tagger
+from d2c.protocols.route import Progress
+from d2c.routes.dparsers import make_tagger
 from d2c.training.jackknife import blocks, jackknife_tags, write_tokens
 from d2c.treebanks.reading import Read
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.heads import load_head_rules
-from d2c.trees.route import Progress
 
 
 @dataclass(frozen=True)

@@ -25,13 +25,13 @@ from d2c.base.errors import ModelError, each_located, located, needing
 from d2c.base.files import file_name
 from d2c.base.inputs import Paths, check_repeatable, files_of, names_of, of_each
 from d2c.base.progress import counted, log
-from d2c.base.temporary import scratch
-from d2c.dparsers.directories import whole_directory
-from d2c.dparsers.protocol import DependencyParser
-from d2c.dparsers.training import thinned
+from d2c.base.temporary import scratch, whole_directory
 from d2c.models.model import ARCS, Model, check_arcs, load_abbreviations, save_abbreviations
 from d2c.models.names import SETTINGS
 from d2c.packed.dtree import with_packed_arcs
+from d2c.protocols.dparser import DependencyParser
+from d2c.protocols.route import Progress, Route
+from d2c.protocols.training import thinned
 from d2c.routes.registry import foreign_refused
 from d2c.training.jackknife import jackknife_dtrees, parse_last_tenth
 from d2c.training.spec import TrainingSpec
@@ -44,7 +44,6 @@ from d2c.trees.heads import Uncovered, induce_heads, load_head_rules
 from d2c.trees.labels import unlabelled
 from d2c.trees.refinement import with_subtrees
 from d2c.trees.repair import projectivize, repair_heads
-from d2c.trees.route import Progress, Route
 from d2c.trees.scores.brackets import bracket_scores
 
 _WORDS = 10_000  # of dev, on which a route that learns over packed arcs is scored

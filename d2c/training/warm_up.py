@@ -84,7 +84,7 @@ def _is_noted(note: Path) -> bool:
 
 def _sources() -> str:
     """A text that changes with the files that kernels are compiled from, and with the compiler."""
-    from d2c.linear.kernels import sources
+    from d2c.learning.kernels import sources
 
     return f"{sources()} {metadata.version('numba')} {sys.version}"
 

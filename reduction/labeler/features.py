@@ -1,6 +1,6 @@
 """What the labeler sees of an arc, and of two modifiers of one head: templates as tables (section 4.2).
 
-A feature is an atom (`d2c.linear.templates`) conjoined with a label, with its symbol, or with a pair of
+A feature is an atom (`d2c.learning.templates`) conjoined with a label, with its symbol, or with a pair of
 labels. The templates of an arc are of TurboParser's kinds, which the paper takes over; a pair has the paper's
 own. All atoms of an arc know on which side of its head the modifier is.
 """
@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from d2c.linear.kernels import inner
-from d2c.linear.templates import Rows, fields_of, fill_atoms, fill_each, look_up, rows
+from d2c.learning.kernels import inner
+from d2c.learning.templates import Rows, fields_of, fill_atoms, fill_each, look_up, rows
 from d2c.reduction.labeler.backbones import Backbones, Longs
 
 # In the order of `ArcTokens` and, beside words and tags of these, of `ArcNumbers`
@@ -144,7 +144,7 @@ class ArcNumbers(NamedTuple):
 class LabelTemplates(NamedTuple):
     """The tables of templates, and buffers for what they see and give.
 
-    arc, pair: as of `d2c.linear.templates.rows`
+    arc, pair: as of `d2c.learning.templates.rows`
     positions, numbers, between: what is seen of one arc, or pair
     atoms:     those of one arc, or pair
     """

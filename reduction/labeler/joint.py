@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from d2c.linear.kernels import inner
-from d2c.linear.templates import Ints
+from d2c.learning.kernels import inner
+from d2c.learning.templates import Ints
 from d2c.reduction.encodings.encoding import Constraint
 from d2c.reduction.labeler.backbones import Backbones, Floats, Longs
 from d2c.reduction.labeler.features import pair_atoms

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from d2c.linear.kernels import inner
+from d2c.learning.kernels import inner
 from d2c.reduction.encodings.encoding import Constraint
 from d2c.reduction.labeler.backbones import Backbones, Longs
 

@@ -18,16 +18,17 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from d2c.base.batches import batches
 from d2c.base.errors import ModelError
 from d2c.base.locks import SharedLock
 from d2c.base.model_files import read_as, reading, write_settings
 from d2c.base.settings import redefault, setting
-from d2c.linear.adagrad import AdaGrad
-from d2c.linear.adagrad import step as descend
-from d2c.linear.learner import Epoch, Training
-from d2c.linear.settings import LearnerSettings
-from d2c.linear.weights import Like, dense, read_arrays, sparse, sparse_in, write_arrays
-from d2c.linear.words import UNKNOWN, Lexicon, NamesFile, numbered
+from d2c.learning.adagrad import AdaGrad
+from d2c.learning.adagrad import step as descend
+from d2c.learning.learner import Epoch, Training
+from d2c.learning.settings import LearnerSettings
+from d2c.learning.weights import Like, dense, read_arrays, sparse, sparse_in, write_arrays
+from d2c.learning.words import UNKNOWN, Lexicon, NamesFile, numbered
 from d2c.packed.arc_features import TOKEN, Observed
 from d2c.packed.dtree import packed_arcs, with_packed_arcs
 from d2c.reduction.encodings import ENCODINGS, encoding_named
@@ -41,7 +42,6 @@ from d2c.reduction.labeler.repeated import Repeated
 from d2c.reduction.labeler.scores import LabelScorer
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.formats.chunks import batches
 from d2c.trees.labels import ROOT
 
 FORMAT = 4  # of the model directory; any change of the features makes a new one

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from d2c.linear.adagrad import Gradient, add
-from d2c.linear.kernels import inner, kernel
+from d2c.learning.adagrad import Gradient, add
+from d2c.learning.kernels import inner, kernel
 from d2c.reduction.encodings.encoding import Constraint
 from d2c.reduction.labeler.backbones import Backbones, Floats, Longs
 from d2c.reduction.labeler.features import PAIR_ATOMS, arc_atoms, pair_atoms

@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from d2c.forests.forest import Floats
-from d2c.linear.adagrad import Gradient
+from d2c.learning.adagrad import Gradient
+from d2c.learning.forest import Floats
 from d2c.packed.arc_features import ArcFeatures, Observed, add_arcs
 from d2c.packed.arcs import PackedArcs, single
 from d2c.packed.dtree import packed_arcs

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from d2c.linear.kernels import inner
+from d2c.learning.kernels import inner
 from d2c.reduction.encodings.encoding import Constraint
 from d2c.reduction.labeler.backbones import Backbones, Longs
 from d2c.reduction.labeler.features import pair_atoms

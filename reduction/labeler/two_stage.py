@@ -19,10 +19,12 @@ from typing import Self
 
 import numpy as np
 
+from d2c.base.batches import batches
 from d2c.base.progress import counted
-from d2c.linear.words import numbered
+from d2c.learning.words import numbered
 from d2c.packed.dtree import packed_arcs
 from d2c.packed.feature import ONE_HEAD, ArcFeature, fit_chosen, fit_feature, least_probability
+from d2c.protocols.route import Progress
 from d2c.reduction.alternatives import likely_dtrees
 from d2c.reduction.labeler.backbones import Floats
 from d2c.reduction.labeler.labeler import Labeler
@@ -32,10 +34,8 @@ from d2c.reduction.repair import backbone_of
 from d2c.trees.conversion import order_arcs
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.formats.chunks import batches
 from d2c.trees.refinement import visible
 from d2c.trees.repair import ARCS_UNDONE
-from d2c.trees.route import Progress
 from d2c.trees.scores.brackets import bracket_scores
 from d2c.trees.unaries import strip_unaries
 

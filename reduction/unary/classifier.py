@@ -19,13 +19,13 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from d2c.base.batches import batches
 from d2c.base.errors import needing
 from d2c.base.model_files import read_as, reading, write_settings
 from d2c.base.progress import counted, log
-from d2c.linear.weights import Like, check_numbers, read_arrays, write_arrays
+from d2c.learning.weights import Like, check_numbers, read_arrays, write_arrays
 from d2c.reduction.unary.features import Ids, Ints, NodeBatch, features, flatten
 from d2c.trees.ctree import CTree
-from d2c.trees.formats.chunks import batches
 from d2c.trees.unaries import Chain, strip_unaries
 
 FORMAT = 1  # of the model directory; any change of the features makes a new one

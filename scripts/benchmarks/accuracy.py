@@ -56,13 +56,13 @@ from benchmarks.data import AGREE, JACKKNIFED, Data, Parsed
 from benchmarks.packed_arcs import Part, packed_table
 from benchmarks.shared import FilePath, Line, difference, names_option, print_table, say
 from d2c.cky.settings import ChartSettings
-from d2c.combination.arc_voting import combine_arcs, learn_arcs
-from d2c.combination.constituents import Parse, combine, learn_constituents
-from d2c.dparsers.registry import DPARSERS
 from d2c.experiments.experiment import Fitted
 from d2c.experiments.rows import Parses, timed
-from d2c.linear.weights import MOST_BITS
+from d2c.learning.weights import MOST_BITS
 from d2c.packed.dtree import packed_arcs, with_packed_arcs
+from d2c.routes.dparsers import DPARSERS
+from d2c.routes.voting.arc_voting import combine_arcs, learn_arcs
+from d2c.routes.voting.constituents import Parse, combine, learn_constituents
 from d2c.trees.binarization import GRAMMARS
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree

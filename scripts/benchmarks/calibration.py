@@ -27,10 +27,10 @@ import click
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.shared import FilePath, names_option, print_table, say
-from d2c.dparsers.registry import DPARSERS
 from d2c.models.calibration import Judged
 from d2c.models.model import Model
 from d2c.models.names import find
+from d2c.routes.dparsers import DPARSERS
 from d2c.routes.registry import ROUTES
 from d2c.training.spec import TrainingSpec
 from d2c.training.train import train_models

@@ -15,10 +15,10 @@ import torch
 
 from benchmarks.shared import say
 from d2c.base.files import digest_of_file
-from d2c.dparsers.registry import make_tagger
 from d2c.experiments.experiment import Experiment, Fitted, Treebank
 from d2c.experiments.rows import Parses
 from d2c.experiments.store import Store
+from d2c.routes.dparsers import make_tagger
 from d2c.training.spec import TrainingSpec
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree

@@ -23,6 +23,7 @@ from typing import Any
 import pytest
 
 import d2c
+from d2c.base.batches import batches
 from d2c.base.model_files import size_of, write_settings
 from d2c.models.model import FORMAT
 from d2c.models.names import SETTINGS
@@ -33,7 +34,6 @@ from d2c.routes.registry import make_route
 from d2c.trees.conversion import to_constituents, to_dependencies
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.brackets import parse_bracket, read_brackets, save_brackets
-from d2c.trees.formats.chunks import batches
 from d2c.trees.heads import load_head_rules
 from d2c.trees.scores.brackets import bracket_scores
 from d2c.trees.unaries import restore_unaries, strip_unaries

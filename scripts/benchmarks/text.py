@@ -31,12 +31,12 @@ from nltk.tokenize import NLTKWordTokenizer
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.shared import print_table
-from d2c.dparsers.protocol import TextRules
 from d2c.dparsers.spacy.pipeline import SpacyRules
 from d2c.models.model import Model
 from d2c.models.names import find
 from d2c.parsing.rules import rules_of
 from d2c.parsing.text import PENN, Line, SentenceSplitter, words_of
+from d2c.protocols.dparser import TextRules
 from d2c.trees.ctree import Tokens
 from d2c.trees.formats.conllu import read_conllu
 from treebanks import penn

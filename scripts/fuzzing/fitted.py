@@ -7,12 +7,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from d2c.protocols.route import Route
 from d2c.routes.registry import RouteSettings, make_route, route_class
 from d2c.training.spec import TrainingSpec
 from d2c.training.train import train_models
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.brackets import read_brackets, save_brackets
-from d2c.trees.route import Route
 
 __all__ = ["MODELS", "ROUTES", "fit", "route_class", "sample", "trained"]
 

@@ -9,21 +9,20 @@ from statistics import mean
 from typing import Any, cast
 
 from d2c.base.errors import ModelError
-from d2c.base.temporary import scratch
-from d2c.dparsers.directories import whole_directory
-from d2c.dparsers.protocol import TextRules
-from d2c.dparsers.training import thinned
+from d2c.base.temporary import scratch, whole_directory
 from d2c.experiments.rows import with_tags_of
 from d2c.models.model import Model, load_route, read_settings
 from d2c.models.names import SETTINGS
 from d2c.packed.feature import fit_weights, least_probability
 from d2c.parsing.rules import rules_of
+from d2c.protocols.dparser import TextRules
+from d2c.protocols.route import Progress
+from d2c.protocols.training import thinned
 from d2c.training.train import train_models
 from d2c.treebanks.reading import CLEANED, Read
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import format_bracket
-from d2c.trees.route import Progress
 from models.cards import write_card
 from models.continuing import go_on
 from models.converter import build_converter

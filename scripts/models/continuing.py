@@ -10,14 +10,14 @@ from shutil import copyfile
 from d2c.dparsers.spacy.parser import SpacyParser
 from d2c.dparsers.spacy.tagger import SpacyTagger
 from d2c.dparsers.stanza.parser import StanzaParser
-from d2c.dparsers.training import DEV_WORDS, thinned
 from d2c.models.model import Model
+from d2c.protocols.route import Progress
+from d2c.protocols.training import DEV_WORDS, thinned
 from d2c.training.spec import TrainingSpec
 from d2c.training.tagging import retagged
 from d2c.treebanks.reading import CLEANED
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.route import Progress
 
 _RATES = {"spacy": 0.001, "stanza": 0.0015}  # halves of those of trainings from scratch
 _ABBREVIATIONS = "abbreviations.json"

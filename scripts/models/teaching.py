@@ -12,14 +12,14 @@ from statistics import fmean
 
 from d2c.base.counting import many
 from d2c.base.files import open_output
-from d2c.combination.constituents import Parse, combine, constituents
 from d2c.models.model import Model
 from d2c.models.names import find, is_model
+from d2c.protocols.route import Progress
+from d2c.routes.voting.constituents import Parse, combine, constituents
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import format_bracket
 from d2c.trees.formats.conllu import read_conllu
-from d2c.trees.route import Progress
 from treebanks.penn import joined, quoted, to_penn
 from treebanks.silver import agrees
 

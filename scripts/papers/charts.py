@@ -20,7 +20,7 @@ from d2c.experiments.experiment import Fitted
 from d2c.experiments.rows import Parses, timed
 from d2c.experiments.store import StoredStep, digest
 from d2c.experiments.tuning import GAMMAS, PENALTIES
-from d2c.linear.learner import Epoch
+from d2c.learning.learner import Epoch
 from d2c.reduction.reduction import Reduction
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree

@@ -12,13 +12,13 @@ from d2c.base.errors import FormatError, ModelError
 from d2c.experiments.experiment import UNLABELLED, Experiment, Fitted, Treebank
 from d2c.experiments.rows import GOLD, Parses, timed
 from d2c.experiments.store import Store
+from d2c.protocols.route import Route
 from d2c.training.spec import TrainingSpec
 from d2c.trees.conversion import to_dependencies
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.heads import load_head_rules
 from d2c.trees.repair import Repairs
-from d2c.trees.route import Route
 from d2c.trees.scores.attachment import attachment_scores
 from papers.scores import Scored, figures
 from papers.table import Cell, Draw, Table

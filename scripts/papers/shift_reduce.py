@@ -17,15 +17,15 @@ from d2c.automata.exact import SEARCHES
 from d2c.automata.oracles import PRESETS, LinearOracle, passes
 from d2c.automata.static_oracles import built, constituent_actions
 from d2c.automata.systems import Action, System, constituents
+from d2c.base.batches import batches
 from d2c.base.errors import ModelError
 from d2c.base.progress import log
 from d2c.base.schema import checked
-from d2c.dparsers.directories import ModelFormat, loading
-from d2c.dparsers.training import DEV_WORDS, check_choice, thinned
-from d2c.linear.learner import Epoch
+from d2c.learning.learner import Epoch
+from d2c.protocols.directories import ModelFormat, loading
+from d2c.protocols.training import DEV_WORDS, check_choice, thinned
 from d2c.trees.binarization import BINARIZATIONS, GLUE, LEFT, RIGHT, UNARY, Step, Symbol, unbinarize
 from d2c.trees.ctree import CTree, Tokens
-from d2c.trees.formats.chunks import batches
 from d2c.trees.heads import load_head_rules
 from d2c.trees.repair import Repairs
 from d2c.trees.scores.brackets import metric_for

@@ -37,12 +37,10 @@ from stanza.models.constituency.parse_tree import Tree
 from stanza.models.constituency.utils import build_optimizer
 from torch.optim.lr_scheduler import LambdaLR
 
+from d2c.base.batches import batches
 from d2c.base.errors import ModelError
 from d2c.base.progress import log
 from d2c.base.schema import checked
-from d2c.combination.constituents import Parse
-from d2c.dparsers.directories import ModelFormat, loading
-from d2c.dparsers.protocol import EMPTY_FORM
 from d2c.dparsers.stanza.encoder import (
     FOLDER,
     NAME,
@@ -54,9 +52,11 @@ from d2c.dparsers.stanza.encoder import (
 )
 from d2c.dparsers.stanza.networks import ONE_AT_A_TIME, quiet, read_checkpoint, seeded
 from d2c.dparsers.stanza.tasks import ARGUMENTS, fitted
-from d2c.dparsers.training import DEV_WORDS, best_state, check_choice, evaluations, rise_and_fall, thinned
+from d2c.protocols.directories import ModelFormat, loading
+from d2c.protocols.dparser import EMPTY_FORM
+from d2c.protocols.training import DEV_WORDS, best_state, check_choice, evaluations, rise_and_fall, thinned
+from d2c.routes.voting.constituents import Parse
 from d2c.trees.ctree import CTree, Tokens, build_ctree
-from d2c.trees.formats.chunks import batches
 from d2c.trees.scores.brackets import bracket_scores
 
 # The model directory: the settings, this file, and the encoder if there is one.

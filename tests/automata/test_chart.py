@@ -19,9 +19,9 @@ from d2c.automata.scores import Floats, OracleScorer, chances
 from d2c.automata.states import BOTTOM, Text, new_stack, row_of, take
 from d2c.automata.static_oracles import built
 from d2c.automata.systems import ACCEPT, SHIFT, Action, Longs, System, arc_eager, arc_standard, constituents
-from d2c.forests.semirings import count_derivations, marginals, viterbi
-from d2c.linear.kernels import kernel
-from d2c.linear.words import Lexicon
+from d2c.learning.kernels import kernel
+from d2c.learning.semirings import count_derivations, marginals, viterbi
+from d2c.learning.words import Lexicon
 from d2c.packed.arcs import LEAST, LEAST_LABEL, PackedArcs
 from d2c.trees.binarization import GLUE, LEFT, RIGHT, UNARY, Step, Symbol
 from d2c.trees.ctree import Tokens

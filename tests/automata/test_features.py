@@ -24,7 +24,7 @@ from d2c.automata.states import (
     Text,
 )
 from d2c.automata.systems import Longs
-from d2c.linear.kernels import kernel
+from d2c.learning.kernels import kernel
 
 TOP = {SYMBOL: 1, LEVEL: 2, HEAD: 20, LEFTS: 3, RIGHTS: 0, L1: 15, L1_LABEL: 51, L2: 17, L2_LABEL: 52}
 TOP |= {R1: 24, R1_LABEL: 53, R2: 22, R2_LABEL: 54}

@@ -14,8 +14,8 @@ from d2c.automata.scores import Floats, OracleScorer, chances, decide
 from d2c.automata.states import BOTTOM, Text, new_stack, row_of, take
 from d2c.automata.static_oracles import built
 from d2c.automata.systems import SHIFT, Action, Longs
-from d2c.linear.kernels import kernel
-from d2c.linear.learner import Epoch
+from d2c.learning.kernels import kernel
+from d2c.learning.learner import Epoch
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import is_projective
 

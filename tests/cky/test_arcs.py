@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from d2c.cky.constrained_cky import ConstrainedCKY
-from d2c.combination.constituents import constituents
 from d2c.packed.arcs import ArcLabels, arcs_of, single
 from d2c.packed.dtree import packed_arcs, with_packed_arcs
 from d2c.packed.feature import ArcFeature
+from d2c.routes.voting.constituents import constituents
 from d2c.trees.constraints import SpanConstraints
 from d2c.trees.dtree import DTree
 from d2c.trees.labels import quote

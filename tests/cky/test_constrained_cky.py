@@ -22,7 +22,7 @@ import pytest
 from d2c.base.errors import ModelError
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.cky.decoding import GLUE_USED, PRUNING_UNDONE
-from d2c.linear.learner import Epoch
+from d2c.learning.learner import Epoch
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import parse_bracket, read_brackets

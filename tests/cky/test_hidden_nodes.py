@@ -7,7 +7,7 @@ from importlib import resources
 from itertools import islice
 
 from d2c.cky.constrained_cky import ConstrainedCKY
-from d2c.linear.learner import Epoch
+from d2c.learning.learner import Epoch
 from d2c.trees.binarization import Symbol
 from d2c.trees.formats.brackets import read_brackets
 from d2c.trees.heads import load_head_rules

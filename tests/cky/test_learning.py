@@ -23,10 +23,10 @@ from d2c.cky.search.search import bracket_key, derivation, losses, oracle_deriva
 from d2c.cky.search.sites import Parts
 from d2c.cky.search.templates import COLUMNS, Templates
 from d2c.cky.settings import ChartSettings
-from d2c.forests.forest import Ints
-from d2c.forests.kbest import k_best
-from d2c.forests.semirings import count_derivations
-from d2c.linear.adagrad import AdaGrad, Gradient
+from d2c.learning.adagrad import AdaGrad, Gradient
+from d2c.learning.forest import Ints
+from d2c.learning.kbest import k_best
+from d2c.learning.semirings import count_derivations
 from d2c.trees.binarization import UNARY, Symbol
 from d2c.trees.dtree import is_projective
 from tests.cky.parts import features_of, parts_of_steps, random_observed, rich_grammar

@@ -14,7 +14,7 @@ from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.cky.lexicalised_cky import build_lexicalised_chart, lexicalised_oracle, parse_lexicalised
 from d2c.cky.search.growing import Chart
 from d2c.cky.search.search import derivation
-from d2c.forests.semirings import count_derivations, marginals, viterbi
+from d2c.learning.semirings import count_derivations, marginals, viterbi
 from d2c.trees.binarization import UNARY
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import is_projective, is_tree

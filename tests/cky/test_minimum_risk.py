@@ -15,11 +15,11 @@ import pytest
 
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.cky.search.search import ChartInput, derivation, scored_chart
-from d2c.combination.constituents import constituents
-from d2c.forests.forest import Doubles
+from d2c.learning.forest import Doubles
 from d2c.packed.arcs import arcs_of
 from d2c.packed.dtree import packed_arcs, with_packed_arcs
 from d2c.packed.feature import ArcFeature
+from d2c.routes.voting.constituents import constituents
 from d2c.trees.constraints import SpanConstraints
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree, is_projective

@@ -23,10 +23,10 @@ from d2c.cky.search.layout import heads_of, lay_out
 from d2c.cky.search.packed_chart import MOST_EDGES, build_packed_chart, score_arcs
 from d2c.cky.search.search import ChartInput, losses, parts_of
 from d2c.cky.search.sites import Parts
-from d2c.forests.forest import Ints
-from d2c.linear.adagrad import AdaGrad, Gradient
-from d2c.linear.learner import Epoch, fingerprint_of
-from d2c.linear.weights import halved
+from d2c.learning.adagrad import AdaGrad, Gradient
+from d2c.learning.forest import Ints
+from d2c.learning.learner import Epoch, fingerprint_of
+from d2c.learning.weights import halved
 from d2c.packed.arc_features import VALUED
 from d2c.packed.arcs import single
 from d2c.packed.dtree import packed_arcs, with_packed_arcs

@@ -30,8 +30,8 @@ from d2c.cky.search.search import derivation
 from d2c.cky.search.sites import SITE, Parts
 from d2c.cky.search.skeleton import ArcScores
 from d2c.cky.search.templates import Templates
-from d2c.forests.forest import Floats, Ints
-from d2c.forests.semirings import count_derivations, viterbi
+from d2c.learning.forest import Floats, Ints
+from d2c.learning.semirings import count_derivations, viterbi
 from d2c.packed.arcs import PackedArcs, arcs_of, single
 from d2c.trees.binarization import LEFT, UNARY
 from d2c.trees.dtree import is_projective, is_tree, subtrees

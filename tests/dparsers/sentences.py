@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from d2c.base.errors import FormatError
-from d2c.dparsers.protocol import DependencyParser, Progress
+from d2c.protocols.dparser import DependencyParser, Progress
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import write_conllu

@@ -13,9 +13,9 @@ import pytest
 
 import d2c.dparsers.file_parser as command
 from d2c.base.errors import ModelError
-from d2c.dparsers.directories import SETTINGS
 from d2c.dparsers.file_parser import CommandParser
-from d2c.dparsers.protocol import DependencyParser
+from d2c.protocols.directories import SETTINGS
+from d2c.protocols.dparser import DependencyParser
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from tests.dparsers.sentences import odd_sentences, treebank, write

@@ -16,8 +16,6 @@ import torch
 pytest.importorskip("stanza")
 
 from d2c.base.errors import ModelError
-from d2c.dparsers.directories import SETTINGS
-from d2c.dparsers.protocol import Progress, TaggingProgress
 from d2c.dparsers.stanza.encoder import (
     FOLDER,
     KINDS,
@@ -33,6 +31,8 @@ from d2c.dparsers.stanza.graph import SmoothedLoss
 from d2c.dparsers.stanza.parser import StanzaParser
 from d2c.dparsers.stanza.tagger import StanzaTagger
 from d2c.packed.dtree import PackedDTree
+from d2c.protocols.directories import SETTINGS
+from d2c.protocols.dparser import Progress, TaggingProgress
 from tests.dparsers.encoders import WINDOW, tiny_encoder
 from tests.dparsers.sentences import arcs, odd_sentences, treebank, write
 

@@ -10,10 +10,10 @@ import pytest
 
 pytest.importorskip("stanza")
 
-from d2c.dparsers.protocol import Progress
 from d2c.dparsers.stanza.joint import shape
 from d2c.dparsers.stanza.parser import StanzaParser
-from d2c.dparsers.training import attachment
+from d2c.protocols.dparser import Progress
+from d2c.protocols.training import attachment
 from d2c.trees.ctree import Tokens
 from d2c.trees.formats.conllu import read_conllu
 from tests.dparsers.encoders import language_models, tiny_encoder

@@ -11,8 +11,8 @@ import pytest
 
 from d2c.base.errors import ModelError
 from d2c.dparsers.nltk_tagger import NltkTagger
-from d2c.dparsers.training import accuracy
-from d2c.linear.weights import write_arrays
+from d2c.learning.weights import write_arrays
+from d2c.protocols.training import accuracy
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from tests.dparsers.sentences import write

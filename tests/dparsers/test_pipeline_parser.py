@@ -17,9 +17,9 @@ from spacy.tokens import Doc
 
 from d2c.base.errors import ModelError
 from d2c.dparsers import pipeline_parser
-from d2c.dparsers.directories import SETTINGS
 from d2c.dparsers.pipeline_parser import PipelineParser
-from d2c.dparsers.protocol import DependencyParser
+from d2c.protocols.directories import SETTINGS
+from d2c.protocols.dparser import DependencyParser
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 

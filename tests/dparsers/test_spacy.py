@@ -16,10 +16,10 @@ pytest.importorskip("spacy")
 import d2c.dparsers.spacy.parser as spacy_parser
 import d2c.dparsers.spacy.training as spacy_training
 from d2c.base.errors import FormatError, ModelError
-from d2c.dparsers.codes import Codes
-from d2c.dparsers.directories import SETTINGS
-from d2c.dparsers.protocol import DependencyParser, Progress
 from d2c.dparsers.spacy.parser import SpacyParser
+from d2c.protocols.codes import Codes
+from d2c.protocols.directories import SETTINGS
+from d2c.protocols.dparser import DependencyParser, Progress
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from tests.dparsers.sentences import LABELS, arcs, odd_sentences, treebank, treebank_files, write
@@ -134,7 +134,7 @@ def test_the_best_state_is_kept(files: tuple[Path, Path], tmp_path: Path) -> Non
         return las, las
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("d2c.dparsers.training.attachment", score)
+        patch.setattr("d2c.protocols.training.attachment", score)
         parser.train(*files, tmp_path / "model")
     assert len(states) == 3 and parser._component.model.to_bytes() == states[1]
 

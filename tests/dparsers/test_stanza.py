@@ -16,12 +16,13 @@ from stanza.models.common.pretrain import Pretrain
 from stanza.models.depparse.data import Dataset
 
 from d2c.base.errors import FormatError, ModelError
-from d2c.dparsers.directories import SETTINGS, whole_directory
-from d2c.dparsers.protocol import DependencyParser, Progress
+from d2c.base.temporary import whole_directory
 from d2c.dparsers.stanza.networks import StanzaDocument, batch_words
 from d2c.dparsers.stanza.parser import PRESETS, StanzaParser
 from d2c.dparsers.stanza.tasks import ArcTask
-from d2c.dparsers.training import attachment
+from d2c.protocols.directories import SETTINGS
+from d2c.protocols.dparser import DependencyParser, Progress
+from d2c.protocols.training import attachment
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import read_conllu, write_conllu
@@ -262,9 +263,9 @@ def test_the_old_model_stays_until_the_new_one_is_there(files: tuple[Path, Path]
 
 def test_other_files_are_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / "letter.txt").write_text("dear")
-    with pytest.raises(ModelError, match="holds other files"), whole_directory(tmp_path):
+    with pytest.raises(ModelError, match="holds other files"), whole_directory(tmp_path, SETTINGS):
         pass
-    with pytest.raises(ModelError, match="is a file"), whole_directory(tmp_path / "letter.txt"):
+    with pytest.raises(ModelError, match="is a file"), whole_directory(tmp_path / "letter.txt", SETTINGS):
         pass
     assert (tmp_path / "letter.txt").read_text() == "dear"
 

@@ -14,7 +14,6 @@ import torch
 from torch import Tensor, nn
 
 from d2c.base.errors import ModelError
-from d2c.dparsers.protocol import time_left
 from d2c.dparsers.stanza.encoder import multiplies_halves
 from d2c.dparsers.stanza.tasks import sized
 from d2c.dparsers.stanza.training import (
@@ -24,6 +23,7 @@ from d2c.dparsers.stanza.training import (
     batches_of_pass,
     encoder_optimizer,
 )
+from d2c.protocols.dparser import time_left
 
 PRESET = Preset(epochs=3, evaluations=5)
 ARGUMENTS = {"device": "cpu", "max_grad_norm": 1.0}

@@ -21,13 +21,13 @@ import torch
 import d2c.dparsers.spacy.tagger as spacy_tagger
 import d2c.dparsers.spacy.training as spacy_training
 from d2c.base.errors import FormatError, ModelError
-from d2c.dparsers.directories import TAGGER_SETTINGS
 from d2c.dparsers.nltk_tagger import NltkTagger
-from d2c.dparsers.protocol import Tagger, TaggingProgress
-from d2c.dparsers.registry import TAGGERS
 from d2c.dparsers.spacy.tagger import SpacyTagger
 from d2c.dparsers.stanza.tagger import StanzaTagger
-from d2c.dparsers.training import accuracy, read_tagged, tags_of
+from d2c.protocols.directories import TAGGER_SETTINGS
+from d2c.protocols.dparser import Tagger, TaggingProgress
+from d2c.protocols.training import accuracy, read_tagged, tags_of
+from d2c.routes.dparsers import TAGGERS
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from tests.dparsers.sentences import ODD, odd_sentences, write
@@ -204,7 +204,7 @@ def test_the_best_state_is_kept(kind: str, files: tuple[Path, Path], tmp_path: P
 
     tagger = MAKE[kind](epochs=8)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("d2c.dparsers.training.accuracy", score)
+        patch.setattr("d2c.protocols.training.accuracy", score)
         tagger.train(*files, tmp_path / "model")
     assert len(tagged) == 8 and tagged[1] != tagged[-1]
     assert [*tagger.tag(words)] == tagged[1]

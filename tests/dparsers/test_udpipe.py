@@ -12,10 +12,10 @@ import pytest
 pytest.importorskip("ufal.udpipe")
 
 from d2c.base.errors import ModelError
-from d2c.dparsers.codes import Codes
-from d2c.dparsers.directories import SETTINGS
-from d2c.dparsers.protocol import DependencyParser, Progress
 from d2c.dparsers.udpipe.parser import SYSTEMS, UDPipeParser
+from d2c.protocols.codes import Codes
+from d2c.protocols.directories import SETTINGS
+from d2c.protocols.dparser import DependencyParser, Progress
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from tests.dparsers.sentences import (

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from d2c.linear.weights import read_arrays, write_arrays
+from d2c.learning.weights import read_arrays, write_arrays
 from d2c.packed.arcs import ARRAYS, LEAST, ArcLabels, arcs_of, from_arrays, single, to_arrays
 from d2c.packed.dtree import PackedDTree, with_packed_arcs
 from d2c.packed.feature import (

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from d2c.forests.semirings import count_derivations
+from d2c.learning.semirings import count_derivations
 from d2c.packed.arcs import PackedArcs, arcs_of, single
 from d2c.packed.k_best import eisner_forest, k_best_dtrees
 from d2c.trees.dtree import is_projective, is_tree

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from d2c.linear.kernels import kernel
+from d2c.learning.kernels import kernel
 from d2c.reduction.labeler.backbones import Backbones, Longs
 from d2c.reduction.labeler.features import (
     ARC,

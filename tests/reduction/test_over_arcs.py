@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from d2c.base.errors import ModelError
-from d2c.linear.adagrad import AdaGrad, Gradient
+from d2c.learning.adagrad import AdaGrad, Gradient
 from d2c.packed.arc_features import VALUED, ArcFeatures
 from d2c.packed.arcs import single
 from d2c.packed.dtree import PackedDTree, packed_arcs, with_packed_arcs

@@ -39,8 +39,8 @@ from models.cards import commit
 from models.pretrained import encoder_of
 from models.recipes import RECIPES
 from models.scores import brackets, cut, function_matches, text_f1
-from tests.d2c.training.ud_like import ud_like
 from tests.dparsers.encoders import tiny_encoder
+from tests.training.ud_like import ud_like
 from treebanks.penn import penn_trees, quoted, to_penn
 
 SAMPLE = Path(__file__).parents[2] / "data" / "sample"

@@ -5,7 +5,7 @@ network, which sees words (whole, prefix, suffix, shape) and tags. Crossing arcs
 by the labels that say so (Nivre and Nilsson 2005). It gives exactly one root and no cycle.
 
 spaCy cuts labels at `||`, knows `ROOT`, `dep`, `subtok` and the empty label itself, reads `-` in names of
-actions, and labels every root `ROOT`. So it sees `d2c.dparsers.codes` here; the labels stay in the settings.
+actions, and labels every root `ROOT`. So it sees `d2c.protocols.codes` here; the labels stay in the settings.
 """
 
 from __future__ import annotations
@@ -20,13 +20,12 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.vectors import Vectors
 
+from d2c.base.batches import batches
 from d2c.base.errors import ModelError
 from d2c.base.model_files import check_file
 from d2c.base.schema import checked
 from d2c.base.settings import seed_setting, setting
-from d2c.dparsers.codes import Codes, read_trees
-from d2c.dparsers.directories import ModelFormat, loading, whole_directory
-from d2c.dparsers.protocol import DependencyParser, Report
+from d2c.base.temporary import whole_directory
 from d2c.dparsers.spacy.training import (
     LEFT_OUT,
     SpacyEstimator,
@@ -36,10 +35,12 @@ from d2c.dparsers.spacy.training import (
     tok2vec,
 )
 from d2c.dparsers.spacy.vectors import kept_vectors, read_vectors, write_vectors
-from d2c.dparsers.training import DEV_WORDS, check_choice, evaluating_arcs, seeded, thinned
+from d2c.protocols.codes import Codes, read_trees
+from d2c.protocols.directories import SETTINGS, ModelFormat, loading
+from d2c.protocols.dparser import DependencyParser, Report
+from d2c.protocols.training import DEV_WORDS, check_choice, evaluating_arcs, seeded, thinned
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.formats.chunks import batches
 
 # The model directory: the settings and spaCy's files of the component.
 FORMAT = ModelFormat("dparser", "spacy", 1, ("preset", "epochs", "seed"))
@@ -89,7 +90,7 @@ class SpacyParser(SpacyEstimator, DependencyParser):
         train, dev = read_trees(train_conllu), read_trees(dev_conllu)
         dev = [*thinned(dev, DEV_WORDS)]
         self.codes_ = Codes.of(train)
-        with seeded(self.seed), whole_directory(directory) as staging:
+        with seeded(self.seed), whole_directory(directory, SETTINGS) as staging:
             self._build(read_vectors(self.vectors) if self.vectors else None)
             examples = [Example(self._doc(dtree.tokens), self._gold_doc(dtree)) for dtree in train]
             evaluate = evaluating_arcs(self, dev, progress)
@@ -107,7 +108,7 @@ class SpacyParser(SpacyEstimator, DependencyParser):
         known = [dtree for dtree in train if self.codes_.code_of.keys() >= {*(dtree.labels or ())}]
         examples = [Example(self._doc(dtree.tokens), self._gold_doc(dtree)) for dtree in known]
         evaluate = evaluating_arcs(self, dev, progress)
-        with seeded(self.seed), whole_directory(directory) as staging:
+        with seeded(self.seed), whole_directory(directory, SETTINGS) as staging:
             self._improve(examples, evaluate, staging, rate, known, dev)
             self._leave(staging)
         return self

@@ -10,8 +10,8 @@ from spacy.tokens import Doc
 
 from d2c.base.errors import ModelError
 from d2c.dparsers.pipeline_parser import Annotation
-from d2c.dparsers.protocol import Word
 from d2c.dparsers.spacy.training import forgetting
+from d2c.protocols.dparser import Word
 
 _LENGTH = 1 << 30  # characters that a pipeline takes at once
 

@@ -16,10 +16,11 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from d2c.base.settings import seed_setting, setting
-from d2c.dparsers.directories import ModelFormat, whole_directory
-from d2c.dparsers.protocol import EMPTY_FORM, Report
+from d2c.base.temporary import whole_directory
 from d2c.dparsers.spacy.training import SpacyEstimator, forgetting, known_sizes, load_weights, tok2vec
-from d2c.dparsers.training import Evaluate, TrainedTagger, Treebanks
+from d2c.protocols.directories import ModelFormat
+from d2c.protocols.dparser import EMPTY_FORM, Report
+from d2c.protocols.training import Evaluate, TrainedTagger, Treebanks
 from d2c.trees.ctree import Tokens
 
 # The model directory: the settings and spaCy's file of the component.

@@ -25,7 +25,7 @@ from thinc.api import Adam, warmup_linear
 from d2c.base.locks import SharedLock
 from d2c.base.model_files import check_file
 from d2c.dparsers.spacy.checkpoint import Batches, SpacyTraining, fill
-from d2c.dparsers.training import Evaluate, best_state, check_choice, check_limits, evaluations, seeded
+from d2c.protocols.training import Evaluate, best_state, check_choice, check_limits, evaluations, seeded
 
 LEFT_OUT = ["vocab", "cfg"]  # of spaCy's files: words are hashed; codes, tags and sizes are settings
 

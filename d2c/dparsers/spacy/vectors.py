@@ -17,8 +17,8 @@ from spacy.strings import get_string_id
 from spacy.vectors import Vectors
 
 from d2c.base.files import open_input
-from d2c.dparsers.directories import loading
-from d2c.linear.weights import Like, check_numbers, read_arrays, write_arrays
+from d2c.learning.weights import Like, check_numbers, read_arrays, write_arrays
+from d2c.protocols.directories import loading
 
 _FILE = "vectors.npz"
 _ARRAYS = {"keys": Like("u8", 1), "numbers": Like("f4", 2)}  # hashes of words, [words, size]

@@ -24,8 +24,8 @@ from torch import Tensor, nn
 
 from d2c.base.errors import ModelError, needing
 from d2c.base.model_files import check_file, read_json
-from d2c.dparsers.directories import loading
 from d2c.dparsers.stanza.bert import Bert, States
+from d2c.protocols.directories import loading
 
 NAME = "encoder"  # what Stanza is told it is called: it looks for `bart` and `xlnet` even in paths
 FOLDER = "encoder"  # in a model's directory

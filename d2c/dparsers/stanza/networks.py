@@ -28,11 +28,11 @@ from torch.overrides import TorchFunctionMode
 from d2c.base.errors import ModelError
 from d2c.base.locks import SharedLock
 from d2c.base.model_files import check_file
-from d2c.dparsers.protocol import Arcs
 from d2c.dparsers.stanza.graph import GraphNetworkTrainer
 from d2c.dparsers.stanza.joint import JointTrainer
-from d2c.dparsers.training import seeded as seeded_numpy
 from d2c.packed.arcs import PackedArcs
+from d2c.protocols.dparser import Arcs
+from d2c.protocols.training import seeded as seeded_numpy
 
 # A forked process (spaCy's `n_process`) has none of the threads that torch has started, and would wait for
 # them without end.

@@ -21,12 +21,11 @@ from stanza.models.depparse.trainer import Trainer
 from stanza.models.depparse.transition.model import SubtreeCombination
 from stanza.models.pos.vocab import MultiVocab
 
+from d2c.base.batches import batches
 from d2c.base.errors import FormatError, ModelError
 from d2c.base.model_files import first_line
 from d2c.base.settings import seed_setting, setting
-from d2c.dparsers.codes import read_trees
-from d2c.dparsers.directories import ModelFormat, loading, whole_directory
-from d2c.dparsers.protocol import DependencyParser, Report, with_arcs
+from d2c.base.temporary import whole_directory
 from d2c.dparsers.stanza.encoder import FOLDER, NAME, read_encoder, said_of, trainable
 from d2c.dparsers.stanza.joint import ARGUMENTS as JOINT_ARGUMENTS
 from d2c.dparsers.stanza.joint import shape
@@ -44,12 +43,14 @@ from d2c.dparsers.stanza.networks import (
 )
 from d2c.dparsers.stanza.tasks import ARGUMENTS, CHARLM, SMOOTHING, ArcTask, StanzaEstimator
 from d2c.dparsers.stanza.training import EncoderPair, Preset
-from d2c.dparsers.training import check_choice, check_limits, evaluating_arcs, thinned
 from d2c.packed.arcs import single
 from d2c.packed.dtree import with_packed_arcs
+from d2c.protocols.codes import read_trees
+from d2c.protocols.directories import SETTINGS, ModelFormat, loading
+from d2c.protocols.dparser import DependencyParser, Report, with_arcs
+from d2c.protocols.training import check_choice, check_limits, evaluating_arcs, thinned
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.formats.chunks import batches
 
 # The model directory: the settings and these files.
 FORMAT = ModelFormat("dparser", "stanza", 1, ("model_type", "preset", "bert_model", "epochs", "seed"))
@@ -153,7 +154,12 @@ class StanzaParser(StanzaEstimator, DependencyParser):
                     raise
                 raise ModelError(f"a language model cannot be loaded: {first_line(error)}") from error
 
-        with quiet(), seeded(self.seed), threads(self.threads), whole_directory(directory) as staging:
+        with (
+            quiet(),
+            seeded(self.seed),
+            threads(self.threads),
+            whole_directory(directory, SETTINGS) as staging,
+        ):
             arguments = self._arguments(preset)
             self.pretrain_ = self._bring_other_models(staging, arguments)
             self._learn(build, arguments, preset, staging, train, dev)
@@ -183,7 +189,12 @@ class StanzaParser(StanzaEstimator, DependencyParser):
         def build(arguments: dict[str, Any], encoder: EncoderPair | None) -> ArcTask:
             return ArcTask(arguments, rows, self.pretrain_, encoder, evaluate, begin)
 
-        with quiet(), seeded(self.seed), threads(self.threads), whole_directory(directory) as staging:
+        with (
+            quiet(),
+            seeded(self.seed),
+            threads(self.threads),
+            whole_directory(directory, SETTINGS) as staging,
+        ):
             arguments, preset = begin.args | own, self._preset()
             for key, name in zip(CHARLM, _CHARLM, strict=True):
                 if arguments[key]:

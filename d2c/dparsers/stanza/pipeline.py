@@ -9,8 +9,8 @@ from typing import Any
 import stanza
 
 from d2c.dparsers.pipeline_parser import Annotation
-from d2c.dparsers.protocol import Word
 from d2c.dparsers.stanza.networks import ONE_AT_A_TIME
+from d2c.protocols.dparser import Word
 
 
 class StanzaPipeline:

@@ -22,8 +22,6 @@ from stanza.models.pos.tag_columns import UPOS_COLUMN, tag_columns_from_config
 from stanza.models.pos.vocab import MultiVocab
 
 from d2c.base.settings import seed_setting, setting
-from d2c.dparsers.directories import ModelFormat, loading
-from d2c.dparsers.protocol import EMPTY_FORM
 from d2c.dparsers.stanza.encoder import FOLDER, NAME, read_encoder, said_of
 from d2c.dparsers.stanza.networks import (
     ONE_AT_A_TIME,
@@ -35,7 +33,9 @@ from d2c.dparsers.stanza.networks import (
 )
 from d2c.dparsers.stanza.tasks import ARGUMENTS, StanzaEstimator, TagTask, bare_tagger
 from d2c.dparsers.stanza.training import EncoderPair, Preset
-from d2c.dparsers.training import Evaluate, TrainedTagger, Treebanks, check_choice
+from d2c.protocols.directories import ModelFormat, loading
+from d2c.protocols.dparser import EMPTY_FORM
+from d2c.protocols.training import Evaluate, TrainedTagger, Treebanks, check_choice
 
 # The model directory: the settings and a file of the network.
 FORMAT = ModelFormat("tagger", "stanza", 1, ("preset", "epochs", "seed"))

@@ -21,6 +21,7 @@ from stanza.models.pos import trainer as tag_trainer
 from stanza.models.pos.model import Tagger
 from torch import Tensor
 
+from d2c.base.batches import batches
 from d2c.dparsers.stanza.encoder import FOLDER, NAME, Encoder, load_encoder, save_encoder
 from d2c.dparsers.stanza.networks import TRAINERS, Sentences, StanzaDocument, batch_words
 from d2c.dparsers.stanza.training import (
@@ -32,8 +33,7 @@ from d2c.dparsers.stanza.training import (
     learned_weights,
     on_gpu,
 )
-from d2c.dparsers.training import Evaluate
-from d2c.trees.formats.chunks import batches
+from d2c.protocols.training import Evaluate
 
 # Of Stanza's training programs, for an encoder of _SIZE numbers a piece (5,000 sentences of CRAFT). Its rate
 # is a twentieth of the network's; wider encoders want lower ones.

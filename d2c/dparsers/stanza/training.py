@@ -27,9 +27,9 @@ from torch import Tensor, nn
 
 from d2c.base.checkpoints import reading_checkpoint, write_checkpoint
 from d2c.base.progress import log
-from d2c.dparsers.protocol import time_left
 from d2c.dparsers.stanza.encoder import Encoder
-from d2c.dparsers.training import evaluations, rise_and_fall
+from d2c.protocols.dparser import time_left
+from d2c.protocols.training import evaluations, rise_and_fall
 
 _MINUTES = 5.0  # between checkpoints, which are also written after each evaluation
 EncoderPair = tuple[Encoder, Any]  # an encoder and its tokenizer

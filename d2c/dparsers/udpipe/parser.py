@@ -7,7 +7,7 @@ Search-Based Oracle"). It gives exactly one root and no cycle.
 Of its systems of transitions, `projective` never crosses arcs: of a training tree that does, it learns what
 it can do. `swap` (Nivre 2009) can build any tree, `link2` (Gomez-Rodriguez et al. 2014) most.
 
-It demands the label `root` on all roots and nowhere else, so it sees `d2c.dparsers.codes` here; the labels
+It demands the label `root` on all roots and nowhere else, so it sees `d2c.protocols.codes` here; the labels
 stay in the settings. A model is one file in UDPipe's own binary format, which holds numbers and strings only.
 """
 
@@ -33,12 +33,13 @@ from d2c.base.model_files import check_file
 from d2c.base.progress import log
 from d2c.base.schema import checked
 from d2c.base.settings import seed_setting, setting
-from d2c.dparsers.codes import Codes, read_training, read_trees
-from d2c.dparsers.directories import ModelFormat, loading, whole_directory
-from d2c.dparsers.protocol import DependencyParser, Progress, Report
-from d2c.dparsers.training import DEV_WORDS, check_choice, check_limits, reporter, thinned
+from d2c.base.temporary import whole_directory
 from d2c.dparsers.udpipe import program
 from d2c.dparsers.udpipe.program import Columns, sentence_of
+from d2c.protocols.codes import Codes, read_training, read_trees
+from d2c.protocols.directories import SETTINGS, ModelFormat, loading
+from d2c.protocols.dparser import DependencyParser, Progress, Report
+from d2c.protocols.training import DEV_WORDS, check_choice, check_limits, reporter, thinned
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 
@@ -94,7 +95,7 @@ class UDPipeParser(DependencyParser):
         self.codes_ = Codes.of(train)
         random.Random(self.seed).shuffle(train)
         options["embedding_feats"] = 20 if any(dtree.tokens.morphs for dtree in train) else 0
-        with whole_directory(Path(directory)) as staging:
+        with whole_directory(Path(directory), SETTINGS) as staging:
             data = self._rows(train), self._rows(thinned(dev, DEV_WORDS))
             _run_training(options, staging / _MODEL, data, progress, self.timeout)
             FORMAT.write(staging, self.codes_.settings, self)

@@ -19,11 +19,11 @@ from spacy.language import Language
 from spacy.pipeline import Pipe
 from spacy.tokens import Doc, Span, Token
 
+from d2c.base.batches import batches
 from d2c.base.errors import ModelError
 from d2c.models.names import find
 from d2c.plugins.pipeline_model import PipelineModel, PipelineSentence
 from d2c.plugins.spacy.attributes import GETTERS, NonConstituentException, store
-from d2c.trees.formats.chunks import batches
 
 __all__ = ["ConstituencyComponent", "NonConstituentException"]
 

@@ -1,4 +1,4 @@
-"""From files to sentences and back: items that hold sentences, their trees, text for each tree; batches.
+"""From files to sentences and back: items that hold sentences, their trees, text for each tree.
 
 Here errors get the file, the line and the sentence that they are in.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
 from typing import Any, Generic, TextIO, TypeVar
 
 from d2c.base.errors import FormatError, Refuse, stop
@@ -85,13 +84,6 @@ def parse_each(
 ) -> Iterator[Tree]:
     """Yield the trees of items that hold one sentence each, or none; see `parse_all`."""
     return parse_all(items, lambda item: (parse(item),), file, refuse)
-
-
-def batches(stream: Iterable[Item], size: int) -> Iterator[list[Item]]:
-    """Yield lists of so many elements, the last one perhaps of fewer; one list is held at a time."""
-    rest = iter(stream)
-    while batch := [*islice(rest, size)]:
-        yield batch
 
 
 def writer(text: Callable[[Tree, int], str], before: str = "", after: str = "") -> Write[Tree]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from d2c.dparsers.registry import DPARSERS, Registered
+from d2c.routes.dparsers import DPARSERS, Registered
 from tests.scripts.papers.tiny import MISSING, TOLD, Told
 
 

@@ -12,14 +12,14 @@ from typing import Self
 
 import pytest
 
-from d2c.dparsers.protocol import DependencyParser
-from d2c.dparsers.registry import DPARSERS, TAGGERS, Registered
 from d2c.experiments.experiment import UNLABELLED, Treebank
 from d2c.experiments.rows import GOLD
 from d2c.experiments.store import Store
+from d2c.protocols.dparser import DependencyParser
 from d2c.reduction.encodings import ENCODINGS
 from d2c.reduction.labeler.two_stage import TwoStage
 from d2c.reduction.reduction import Reduction
+from d2c.routes.dparsers import DPARSERS, TAGGERS, Registered
 from d2c.routes.registry import make_route
 from d2c.trees.cleaning import is_punctuation
 from d2c.trees.ctree import Tokens

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from d2c.dparsers.protocol import DependencyParser
 from d2c.experiments.experiment import Treebank
 from d2c.experiments.store import Store
+from d2c.protocols.dparser import DependencyParser
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from papers.experiment import PaperExperiment, Settings

@@ -1,1 +1,0 @@
-"""Packed derivations and their semirings: what route 2 and the automata search in."""

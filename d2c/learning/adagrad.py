@@ -1,0 +1,175 @@
+"""AdaGrad for a table of weights under an L1 penalty (Duchi, Hazan and Singer, 2011).
+
+The composite mirror descent of their section 5: after a step with gradient g on one weight,
+w ← soft(w − η g / √G, λ η / √G), where G is the sum of the squares of its gradients and soft(w, c) moves w
+towards 0 by c. A weight whose gradient is 0 moves towards 0 in every step, too; such steps are made up for
+when its next gradient comes, and for all weights in `catch_up`.
+
+A structured SVM takes one such step for each sentence: along f(y') - f(y), the features of the best
+loss-augmented derivation less those of the gold one, which the route adds up in a `Gradient`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from d2c.learning.kernels import inner, kernel
+
+
+class AdaGrad(NamedTuple):
+    """State of the learner; every array without another has the table's size.
+
+    weights: the weights w
+    squares: sums G of squared gradients
+    sums:    sums of each weight over the steps so far, for the average
+    seen:    the step up to which the penalty of each weight is paid and its sum is complete
+    slots:   of the weights that had a gradient so far, which most of a table never has
+    touched: [1] how many are
+    clock:   [1] number of steps so far
+    rate:    η
+    penalty: λ
+    """
+
+    weights: NDArray[np.float32]
+    squares: NDArray[np.float32]
+    sums: NDArray[np.float64]
+    seen: NDArray[np.int32]
+    slots: NDArray[np.int32]
+    touched: NDArray[np.int64]
+    clock: NDArray[np.int64]
+    rate: float
+    penalty: float
+
+    @classmethod
+    def new(cls, size: int, rate: float, penalty: float) -> AdaGrad:
+        """All weights 0; size must be a power of two."""
+        weights, squares = np.zeros(size, np.float32), np.zeros(size, np.float32)
+        sums, seen, slots = np.zeros(size, np.float64), np.zeros(size, np.int32), np.empty(size, np.int32)
+        touched, clock = np.zeros(1, np.int64), np.zeros(1, np.int64)
+        return cls(weights, squares, sums, seen, slots, touched, clock, rate, penalty)
+
+    @classmethod
+    def after(cls, weights: NDArray[np.float32], squares: float, rate: float, penalty: float) -> AdaGrad:
+        """Begin with weights that were learned before, of whose gradients nothing is known.
+
+        squares: what stands for the sum of the squares of each weight's gradients; the greater, the slower
+                 these weights change
+        """
+        learner = cls.new(len(weights), rate, penalty)
+        learner.weights[:] = weights
+        learner.touch(np.flatnonzero(weights))
+        learner.squares[learner.of_gradients] = squares
+        return learner
+
+    def touch(self, slots: NDArray[Any]) -> None:
+        """Say of which weights there were gradients; their squares are not 0."""
+        self.slots[: len(slots)], self.touched[0] = slots, len(slots)
+
+    @property
+    def of_gradients(self) -> NDArray[np.int32]:
+        """Slots of the weights that had a gradient."""
+        return self.slots[: self.touched[0]]
+
+    def average(self) -> NDArray[np.float32]:
+        """The mean of the weights over all steps; the last ones follow the last sentences too closely."""
+        catch_up(self)
+        return self._means(self.of_gradients)
+
+    def truncated_average(self) -> NDArray[np.float32]:
+        """Return `average`, but 0 where the last weight is 0: a greater penalty makes a smaller model."""
+        catch_up(self)
+        slots = self.of_gradients
+        return self._means(slots[self.weights[slots] != 0])
+
+    def _means(self, slots: NDArray[np.int32]) -> NDArray[np.float32]:
+        """Those of some weights, and 0 for others."""
+        result = np.zeros(len(self.weights), np.float32)
+        result[slots] = self.sums[slots] / max(1, self.clock[0])
+        return result
+
+    def average_anew(self) -> None:
+        """Leave out all steps so far from the average."""
+        catch_up(self)
+        self.sums.fill(0)
+        self.seen.fill(0)
+        self.clock.fill(0)
+
+
+class Gradient(NamedTuple):
+    """A sparse gradient being added up for a learner.
+
+    slots:   of the weights touched so far
+    values:  the gradient in each of these
+    paid:    what the learner's `seen` has for them otherwise
+    entry:   the learner's `seen`; of a touched weight, -1 less its index in `slots`
+    touched: [1] how many are
+    """
+
+    slots: NDArray[np.int64]
+    values: NDArray[np.float32]
+    paid: NDArray[np.int32]
+    entry: NDArray[np.int32]
+    touched: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, learner: AdaGrad) -> Gradient:
+        """Nothing yet. A step must follow before the learner is used otherwise."""
+        size = len(learner.weights)  # room that takes no memory before it is used
+        slots, values, paid = np.empty(size, np.int64), np.empty(size, np.float32), np.empty(size, np.int32)
+        return cls(slots, values, paid, learner.seen, np.zeros(1, np.int64))
+
+
+@inner
+def add(gradient: Gradient, slot: int, amount: float) -> None:
+    """Adds to the gradient of one weight."""
+    if gradient.entry[slot] >= 0:
+        touched = gradient.touched[0]
+        gradient.slots[touched], gradient.values[touched] = slot, 0.0
+        gradient.paid[touched] = gradient.entry[slot]
+        gradient.entry[slot] = -1 - touched
+        gradient.touched[0] = touched + 1
+    gradient.values[-1 - gradient.entry[slot]] += amount
+
+
+@inner
+def _shrink(learner: AdaGrad, slot: int, until: int) -> None:
+    """Pays the penalty of a weight for the steps up to and with `until`."""
+    w, steps = learner.weights[slot], until - learner.seen[slot]
+    learner.seen[slot] = until
+    if w != 0.0 and steps > 0:
+        each, size = learner.penalty * learner.rate / np.sqrt(learner.squares[slot]), abs(w)
+        paid = steps if steps * each < size else int(size / each)  # steps after which there is something left
+        left = size - steps * each if paid == steps else 0.0
+        learner.sums[slot] += np.sign(w) * paid * (size - 0.5 * (paid + 1) * each)
+        learner.weights[slot] = np.sign(w) * left
+
+
+@kernel
+def step(learner: AdaGrad, gradient: Gradient) -> None:
+    """One step along a gradient, which is empty again afterwards."""
+    now = learner.clock[0]
+    for i in range(gradient.touched[0]):
+        slot, g = gradient.slots[i], gradient.values[i]
+        learner.seen[slot] = gradient.paid[i]
+        if g * g == 0.0:
+            continue
+        if learner.squares[slot] == 0.0:
+            learner.slots[learner.touched[0]] = slot
+            learner.touched[0] += 1
+        _shrink(learner, slot, now)
+        learner.squares[slot] += g * g
+        learner.weights[slot] -= learner.rate * g / np.sqrt(learner.squares[slot])
+        learner.seen[slot] = now
+        _shrink(learner, slot, now + 1)
+    gradient.touched[0] = 0
+    learner.clock[0] = now + 1
+
+
+@kernel
+def catch_up(learner: AdaGrad) -> None:
+    """Pays all weights' penalties up to the present step."""
+    for i in range(learner.touched[0]):
+        _shrink(learner, np.int64(learner.slots[i]), learner.clock[0])

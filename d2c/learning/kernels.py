@@ -1,0 +1,100 @@
+"""How kernels are compiled: by numba, without Python's lock, and once for all processes (`NUMBA_CACHE_DIR`).
+
+Numba compiles a kernel together with all kernels that it calls, again for each that calls them. So the large
+ones are called from Python, one after the other, and only small ones call each other. Numba's own cache knows
+the file of a kernel, not those of kernels that it calls; ours is in a folder that is named by all of them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from numba import njit, types
+from numba.core.caching import FunctionCache, IndexDataCacheFile
+
+_ALONE: dict[str, Any] = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_UNCOUNTED: dict[str, Any] = {"_nrt": False}
+_PACKAGE = Path(__file__).parents[1]  # d2c
+_IMPORTED = re.compile(r"^from d2c\.(\S+) import", re.MULTILINE)
+
+
+def kernel(function: Callable[..., Any]) -> Any:
+    """Compiles a kernel that Python calls."""
+    return _cached(njit(nogil=True, error_model="numpy")(function), function)
+
+
+def inner(function: Callable[..., Any]) -> Any:
+    """Compiles what kernels only call: without what Python needs to call it, which takes long to compile."""
+    return _cached(njit(nogil=True, error_model="numpy", **_ALONE)(function), function)
+
+
+def lean(function: Callable[..., Any]) -> Any:
+    """Compile what `inner` does, without counting references to arrays: for what is called very often.
+
+    Its callers hold all arrays that it sees. It must neither make arrays (which numba refuses) nor return
+    any, nor parts of any: nobody would have counted these (`tests/learning/test_kernels.py` sees to that).
+    """
+    return _cached(njit(nogil=True, error_model="numpy", **_ALONE, **_UNCOUNTED)(function), function)
+
+
+@cache
+def sources() -> str:
+    """A digest of all files with kernels, and of those that they import from: constants are compiled in."""
+    rooms = (room for room in _PACKAGE.iterdir() if room.is_dir())  # some may be links, which rglob passes by
+    texts = {path: path.read_text(encoding="utf-8") for room in rooms for path in room.rglob("*.py")}
+    kernels = {path for path, text in texts.items() if "d2c.learning.kernels import" in text}
+    names = {name for path in kernels for name in _IMPORTED.findall(texts[path])}
+    files = kernels | {path for name in names if (path := _PACKAGE / f"{name.replace('.', '/')}.py").exists()}
+    digest = hashlib.sha256()
+    for path in sorted(files):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+class _Cache(FunctionCache):
+    """Numba's, in a folder of the present sources. What is damaged in it is compiled anew."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        self._cache_path = os.path.join(self._cache_path, f"d2c-{sources()}")
+        self._cache_file = IndexDataCacheFile(self._cache_path, self._impl.filename_base, sources())
+
+    def load_overload(self, *arguments: Any) -> Any:
+        try:
+            return super().load_overload(*arguments)
+        except Exception:  # of any kind: it is what damaged data led to
+            with suppress(OSError):
+                self.flush()
+            return None
+
+    def save_overload(self, *arguments: Any) -> None:
+        with suppress(OSError):
+            if not os.path.isdir(self._cache_path):
+                os.makedirs(self._cache_path, exist_ok=True)
+                for folder in Path(self._cache_path).parent.glob("d2c-*"):
+                    if folder.name != f"d2c-{sources()}":
+                        shutil.rmtree(folder, ignore_errors=True)
+            super().save_overload(*arguments)
+
+
+def _general(kind: types.Type) -> types.Type:
+    """Return the type for which a kernel is compiled that another one gives this type: numba would compile it
+    once more for each constant, and for each size of integers."""
+    plain = types.unliteral(kind)
+    return types.int64 if plain == types.int32 else plain
+
+
+def _cached(dispatcher: Any, function: Callable[..., Any]) -> Any:
+    called = dispatcher.get_call_template
+    dispatcher.get_call_template = lambda args, kws: called([_general(one) for one in args], kws)
+    with suppress(RuntimeError):  # where no folder can be written, all is compiled in each process
+        dispatcher._cache = _Cache(function)
+    return dispatcher

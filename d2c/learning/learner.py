@@ -1,0 +1,213 @@
+"""The structured learner of all linear models: epochs of AdaGrad, the best averaged weights, checkpoints.
+
+The chart, the labeler and the linear oracle of transition systems differ in one function, which takes a step
+of AdaGrad for each of some examples. The rest is said here: settings, the order of the examples, averaging,
+scoring after each epoch, and going on after an interruption.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from d2c.base.checkpoints import reading_checkpoint, write_checkpoint
+from d2c.base.errors import ModelError
+from d2c.base.progress import EACH, log
+from d2c.learning.adagrad import AdaGrad, Gradient
+from d2c.learning.settings import LearnerSettings
+from d2c.learning.weights import MOST_BYTES, Like, halved, read_arrays, write_arrays
+
+Floats = NDArray[np.float32]
+Longs = NDArray[np.int64]
+Order = Callable[[int, int, int], Longs]  # seed, number of the epoch, number of examples
+Learn = Callable[[Longs], tuple[float, int]]  # takes a step for each example; the losses' sum, gold parts
+
+_CHECKPOINT = "checkpoint.npz"
+_LEARNER = {"weights": Like("f4", 1), "squares": Like("f4", 1), "sums": Like("f8", 1), "seen": Like("i4", 1)}
+_ARRAYS = {
+    **_LEARNER,
+    "name": Like("u1", 1),
+    "state": Like("i8", 1),
+    "best_f1": Like("f8", 1),
+    "best": Like("f4", 1),
+    "touched": Like("i4", 1),
+}
+
+
+class Epoch(NamedTuple):
+    """What happened in an epoch.
+
+    name:    of the model that learns
+    number:  of the epoch, from 1 on
+    loss:    per gold part
+    f1:      on the dev treebank, where there is one
+    seconds: of learning, without scoring
+    nonzero: how many last weights, and how many of their averages, are not 0
+    """
+
+    name: str
+    number: int
+    loss: float
+    f1: float | None
+    seconds: float
+    nonzero: tuple[int, int]
+
+    def __str__(self) -> str:
+        scored = "" if self.f1 is None else f", dev F1 {self.f1:.2f}"
+        return (
+            f"{self.name}: epoch {self.number}, loss per gold part {self.loss:.4f}{scored}, "
+            f"{self.seconds:.1f} s"
+        )
+
+
+class Checkpoint(NamedTuple):
+    """Where a training is kept after each epoch.
+
+    directory:   made if absent
+    fingerprint: tells trainings apart, see `fingerprint_of`
+    """
+
+    directory: Path
+    fingerprint: NDArray[np.uint8]
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self.directory / _CHECKPOINT
+
+
+def fingerprint_of(settings: object, columns: Iterable[ArrayLike]) -> NDArray[np.uint8]:
+    """Return a digest of settings and of all arrays that a training learns from."""
+    digest = hashlib.sha256(repr(settings).encode())
+    for column in columns:
+        digest.update(np.ascontiguousarray(column).tobytes())
+    return np.frombuffer(digest.digest(), np.uint8)
+
+
+def reshuffled(seed: int, epoch: int, size: int) -> Longs:
+    """Return the order of examples in an epoch: that of the epoch before, shuffled again."""
+    rng, order = np.random.default_rng(seed), np.arange(size)
+    for _ in range(epoch):
+        rng.shuffle(order)
+    return order
+
+
+def permuted(seed: int, epoch: int, size: int) -> Longs:
+    """Return the order of examples in an epoch: a permutation of its own."""
+    return np.random.default_rng((seed, epoch)).permutation(size)
+
+
+class Training:
+    """A training that may go on where an earlier one stopped.
+
+    name:       of the model, for progress
+    order:      of the examples, `reshuffled` or `permuted`; it depends on the seed and the epoch alone, so
+                that a resumed training ends as one that was never interrupted
+    checkpoint: where to go on from, if there is a file, and to write one after each epoch
+    learner:    the state to begin with, by default weights of 0; its weights are those that examples are
+                scored with
+    gradient:   where the gradient of one example is added up, for `d2c.learning.adagrad.step`
+    """
+
+    def __init__(
+        self,
+        name: str,
+        settings: LearnerSettings,
+        order: Order = reshuffled,
+        checkpoint: Checkpoint | None = None,
+        learner: AdaGrad | None = None,
+    ) -> None:
+        self.name, self.settings, self.order, self.checkpoint = name, settings, order, checkpoint
+        self.learner = learner or AdaGrad.new(1 << settings.table_bits, settings.rate, settings.penalty)
+        self.gradient = Gradient.of(self.learner)
+        self._best = self.learner.weights.copy()  # averaged, with the best dev F1, or the last
+        self._best_f1, self._done = -1.0, 0
+
+    def run(
+        self,
+        examples: int,
+        learn: Learn,
+        score: Callable[[Floats], float] | None = None,
+        progress: Callable[[Epoch], None] | None = None,
+    ) -> Floats:
+        """Return the truncated averages of the weights, in half precision, of the epoch with the best score,
+        the first of equal ones; without `score`, of the last epoch.
+
+        examples: how many there are
+        learn:    takes one step for each example of these numbers; at most EACH at a time
+        score:    F1 of averaged weights on a dev treebank
+        progress: is told of each epoch
+
+        Raises ModelError for a checkpoint that is broken or of another training.
+        """
+        checkpoint = self.checkpoint
+        if checkpoint and checkpoint.path.exists():
+            self._resume(checkpoint)
+        for number in range(self._done + 1, self.settings.epochs + 1):
+            start = time.perf_counter()
+            loss = self._learn_epoch(number, examples, learn)
+            weights, slots = self.learner.truncated_average(), self.learner.of_gradients
+            weights[slots] = halved(weights[slots])
+            seconds = time.perf_counter() - start
+            f1 = None
+            if score:
+                log.debug("%s: scoring after epoch %d of %d", self.name, number, self.settings.epochs)
+                f1 = score(weights)
+            if f1 is None or f1 > self._best_f1:
+                self._best, self._best_f1 = weights, -1.0 if f1 is None else f1
+            self._done = number
+            if checkpoint:
+                self._keep(checkpoint)
+            if progress:
+                columns = self.learner.weights, self.learner.average()
+                last, averages = (int(np.count_nonzero(column[slots])) for column in columns)
+                progress(Epoch(self.name, number, loss, f1, seconds, (last, averages)))
+        return self._best
+
+    def _learn_epoch(self, number: int, examples: int, learn: Learn) -> float:
+        """Learn from every example once; return the loss per gold part."""
+        order, loss, parts = self.order(self.settings.seed, number, examples), 0.0, 0
+        for begin in range(0, len(order), EACH):
+            log.debug(
+                *("%s: epoch %d of %d, sentence %d of %d", self.name, number, self.settings.epochs),
+                *(begin + 1, len(order)),
+            )
+            losses, gold = learn(order[begin : begin + EACH])
+            loss, parts = loss + losses, parts + gold
+        return loss / max(1, parts)
+
+    def _keep(self, checkpoint: Checkpoint) -> None:
+        """Write all that `_resume` needs, whole or not at all."""
+        touched = self.learner.of_gradients
+        arrays = {part: getattr(self.learner, part)[touched] for part in _LEARNER}
+        state = np.array([self._done, self.learner.clock[0]])
+        arrays |= {"name": checkpoint.fingerprint, "state": state, "best_f1": np.array([self._best_f1])}
+        arrays |= {"best": self._best[touched], "touched": touched}
+        write_checkpoint(checkpoint.path, lambda staged: write_arrays(staged, arrays))
+
+    def _resume(self, checkpoint: Checkpoint) -> None:
+        """Take over a checkpoint. Raises ModelError for a broken one, and for one of another training."""
+        size, path = len(self.learner.weights), checkpoint.path
+        with reading_checkpoint(path):
+            arrays = read_arrays(path, _ARRAYS, 4 * MOST_BYTES)
+            touched = arrays["touched"]
+            if len(touched) > size or not np.all((touched >= 0) & (touched < size)):
+                raise ValueError("slots out of range")
+            lengths = {name: len(array) for name, array in arrays.items() if name != "name"}
+            expected = dict.fromkeys(lengths, len(touched)) | {"state": 2, "best_f1": 1}
+            if lengths != expected:
+                raise ValueError("arrays of different lengths")
+        if not np.array_equal(arrays["name"], checkpoint.fingerprint):
+            raise ModelError(f"{path}: is of another treebank or other settings; name another directory")
+        for part in _LEARNER:
+            getattr(self.learner, part)[touched] = arrays[part]
+        self.learner.touch(touched)
+        self._best = np.zeros(size, np.float32)
+        self._best[touched], self._best_f1 = arrays["best"], float(arrays["best_f1"][0])
+        self._done, self.learner.clock[0] = (int(number) for number in arrays["state"])

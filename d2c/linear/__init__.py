@@ -1,1 +1,0 @@
-"""What both routes learn with: hashed sparse features, their weights, AdaGrad."""

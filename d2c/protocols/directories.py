@@ -1,0 +1,62 @@
+"""Model directories of d-parsers and taggers: they appear whole or not at all, and say what they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from d2c.base import model_files
+from d2c.base.errors import ModelError
+from d2c.base.schema import checked
+
+SETTINGS, TAGGER_SETTINGS = "dparser.json", "tagger.json"
+
+
+class ModelFormat(NamedTuple):
+    """Say what a model directory holds: a `dparser` or a `tagger`, of which name, in which format.
+
+    parameters: those of the estimator that are among the settings
+    """
+
+    role: str
+    name: str
+    version: int
+    parameters: tuple[str, ...] = ()
+
+    @property
+    def file(self) -> str:
+        """Return the name of the file with the settings."""
+        return f"{self.role}.json"
+
+    def write(self, directory: Path, settings: Mapping[str, object], estimator: object = None) -> None:
+        """Write the settings and the estimator's parameters, and which parser or tagger they are of."""
+        own = {name: getattr(estimator, name) for name in self.parameters}
+        written = {self.role: self.name, **own, **settings}
+        model_files.write_settings(directory / self.file, self.version, written)
+
+    def read(self, directory: Path) -> dict[str, Any]:
+        """Return the settings of a model directory. Raises ModelError unless it is of this kind."""
+        path = Path(directory) / self.file
+        settings = model_files.read_settings(path, self.version)
+        if settings.get(self.role) != self.name:
+            raise ModelError(f"{path}: holds no {self.name} {self.role.removeprefix('d')}")
+        return settings
+
+    def parameters_in(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the estimator's parameters among what `read` returned. Raises KeyError, TypeError."""
+        return checked(
+            {name: settings[name] for name in self.parameters}, dict[str, str | int | float | None]
+        )
+
+
+@contextmanager
+def loading(source: Path | str, what: str = "cannot be loaded") -> Iterator[None]:
+    """Turn whatever a library does when it reads someone else's data into a ModelError of one line."""
+    try:
+        yield
+    except ModelError:
+        raise
+    except Exception as error:  # of any kind: it is what broken data led the library to do
+        raise ModelError(f"{source}: {what}: {model_files.first_line(error)}") from error

@@ -1,0 +1,264 @@
+"""What every route is: a way back from d-trees to c-trees, learned from a treebank.
+
+A route is an estimator. A subclass defines `encode`, `_fit`, `_decode_all`, `save` and `load`; `Route` checks
+what they are given, once for all of them. Abilities that only some routes have are class attributes, False by
+default.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar, NoReturn, Self
+
+import numpy as np
+
+from d2c.base.counting import many
+from d2c.base.errors import ModelError
+from d2c.base.settings import Settings, seed_setting, setting
+from d2c.packed.feature import ArcFeature
+from d2c.trees.constraints import SpanConstraints, obeying
+from d2c.trees.ctree import CTree
+from d2c.trees.dtree import DTree
+from d2c.trees.repair import Repairs
+
+Progress = Callable[[Any], None]  # is told what to show
+Confidences = tuple[float, ...] | None  # [K] of the nodes of a c-tree, in [0, 1]; None: not known
+Ranked = tuple[float | None, CTree]  # with the logarithm of its probability; None: not known
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommonSettings(Settings):
+    """What every route is made with; see `d2c.trees.heads.load_head_rules` for head rules."""
+
+    head_rules: str = setting(
+        "collins", "A bundled table, leftmost, rightmost, marked (by the treebank), or a file."
+    )
+    seed: int = seed_setting("Of all random choices.")
+
+
+class Route(ABC):
+    """The base of all routes.
+
+    gaps_: whether training trees had gaps
+    arcs_: what packed arcs count for, where a route `supports_arcs`
+
+    gives_confidences:  whether `confidences_all` knows any
+    gives_k_best:       whether `decode_k_best` has more than the best c-tree
+    ranks_arcs:         whether it has these among packed arcs, of which `decode` knows nothing
+    relabels:           whether decoding reads other labels than the d-parser's; `relabel` gives d-trees those
+    has_oracle:         whether there is an `oracle`
+    learns_conventions: whether it learns from d-trees of any convention, not only from those that it encodes,
+                        and so has `fit_grammar`
+    supports_arcs:      whether it looks among all packed arcs of a d-tree. Where those of `fit` have any, it
+                        learns over these, `arcs_` as all else; otherwise see `fit_arcs`
+    """
+
+    gaps_: bool = False
+    arcs_: ArcFeature
+
+    gives_confidences: ClassVar[bool] = False
+    gives_k_best: ClassVar[bool] = False
+    ranks_arcs: ClassVar[bool] = False
+    relabels: ClassVar[bool] = False
+    has_oracle: ClassVar[bool] = False
+    learns_conventions: ClassVar[bool] = False
+    supports_arcs: ClassVar[bool] = False
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether it can decode; True for routes that do so without having learned anything."""
+        return True
+
+    def fit(
+        self,
+        ctrees: Iterable[CTree],
+        dev: Iterable[CTree] = (),
+        *,
+        dtrees: Iterable[DTree] | None = None,
+        dev_dtrees: Iterable[DTree] | None = None,
+        progress: Progress | None = None,
+    ) -> Self:
+        """Learn from gold c-trees; `dev` selects among what was learned.
+
+        dtrees:     for each c-tree what the d-parser makes of it without having learned from it (jackknifing)
+        dev_dtrees: the same for `dev`, for routes that are scored on it
+
+        Raises ValueError, which names the sentence, for d-trees that are not those of the c-trees.
+        """
+        if dtrees is not None:
+            ctrees, dtrees = paired(ctrees, dtrees)
+        if dev_dtrees is not None:
+            dev, dev_dtrees = paired(dev, dev_dtrees)
+        self._fit(ctrees, dev, dtrees, dev_dtrees, progress)
+        return self
+
+    @abstractmethod
+    def encode(self, ctree: CTree) -> DTree:
+        """Return the d-tree that the d-parser is trained on. Raises ValueError for trees it cannot encode."""
+
+    def decode(self, dtree: DTree, repairs: Repairs | None = None) -> CTree:
+        """Return a valid c-tree over exactly the d-tree's tokens, whatever heads and labels it has.
+
+        What had to be repaired is added to `repairs`. Raises ModelError where the route is not trained yet,
+        ValueError for a sentence without words.
+        """
+        return next(self.decode_all([dtree], repairs))
+
+    def decode_all(self, dtrees: Iterable[DTree], repairs: Repairs | None = None) -> Iterator[CTree]:
+        """`decode` for a stream of d-trees, in order."""
+        self.check_fitted()
+        return self._decode_all(_with_words(dtrees), Repairs() if repairs is None else repairs)
+
+    def confidences(self, dtree: DTree, repairs: Repairs | None = None) -> tuple[CTree, Confidences]:
+        """Return what `decode` gives, and how sure the route is of each of its nodes."""
+        return next(self.confidences_all([dtree], repairs))
+
+    def confidences_all(
+        self, dtrees: Iterable[DTree], repairs: Repairs | None = None
+    ) -> Iterator[tuple[CTree, Confidences]]:
+        """`confidences` for a stream of d-trees, in order."""
+        self.check_fitted()
+        return self._confidences_all(_with_words(dtrees), Repairs() if repairs is None else repairs)
+
+    def within(
+        self, dtree: DTree, constraints: SpanConstraints, repairs: Repairs | None = None
+    ) -> tuple[CTree, Confidences]:
+        """`confidences` of a c-tree that obeys constraints; what no search reaches is put in afterwards."""
+        self.check_fitted()
+        (dtree,) = _with_words([dtree])
+        ctree, shares = self._within(dtree, constraints, Repairs() if repairs is None else repairs)
+        return obeying(ctree, constraints, shares)
+
+    def decode_k_best(
+        self, dtree: DTree, k: int, constraints: SpanConstraints | None = None
+    ) -> Sequence[Ranked]:
+        """Return the best c-trees of a d-tree, that obey constraints, at most k, best first; each with the
+        logarithm of its probability. The first is the one of `decode`, or `within`, though others may be more
+        probable than one of minimum Bayes risk. Errors: `decode`."""
+        self.check_fitted()
+        (dtree,) = _with_words([dtree])
+        found = self._decode_k_best(dtree, k, constraints)
+        if constraints is None:
+            return found
+        return summed((log, obeying(ctree, constraints)[0]) for log, ctree in found)
+
+    def relabel(self, dtrees: Iterable[DTree], counts: Counter[str] | None = None) -> list[DTree]:
+        """Return the d-trees whose labels decoding reads; repairs of their heads are added to `counts`."""
+        return list(dtrees)
+
+    def knows(self, tags: Iterable[str]) -> bool:
+        """Return whether it has seen any of these tags, as far as it keeps them."""
+        return True
+
+    def check_jackknifing(self) -> None:  # noqa: B027 - most routes can
+        """Raise ValueError where `fit` cannot learn from d-trees that a d-parser predicts."""
+
+    def oracle(self, ctree: CTree, dtree: DTree) -> CTree:
+        """Return the c-tree nearest to a gold one among those that the route can make of a d-tree."""
+        self._refuse("has no oracle")
+
+    def fit_grammar(self, ctrees: Iterable[CTree], dtrees: Iterable[DTree] | None = None) -> Sequence[object]:
+        """Learn what `oracle` needs; arguments as of `fit`."""
+        self._refuse("has no grammar")
+
+    def fit_arcs(self, ctrees: Iterable[CTree], dtrees: Iterable[DTree]) -> Self:
+        """Learn `arcs_`, after all else, from d-trees with packed arcs, and gold c-trees for these.
+
+        Neither d-parser nor route has learned from these sentences. Raises ValueError without arcs.
+        """
+        self._refuse("takes one d-tree, not packed arcs")
+
+    @classmethod  # noqa: B027 - not all have kernels
+    def warm_up(cls, train: bool = False) -> None:
+        """Compile the kernels of decoding, where there are any, into numba's cache; if `train`, those of
+        `fit`, too."""
+
+    @classmethod  # noqa: B027
+    def warm_up_packed(cls) -> None:
+        """Compile the kernels of decoding over packed arcs, where there are others."""
+
+    @abstractmethod
+    def save(self, directory: Path) -> None:
+        """Write plain files into a directory, made if absent."""
+
+    @classmethod
+    @abstractmethod
+    def load(cls, directory: Path) -> Self:
+        """Return what `save` wrote. Raises ModelError."""
+
+    def check_fitted(self) -> None:
+        """Raise ModelError where the route is not trained yet."""
+        if not self.is_fitted:
+            self._refuse("is not trained yet")
+
+    @abstractmethod
+    def _fit(
+        self,
+        ctrees: Iterable[CTree],
+        dev: Iterable[CTree],
+        dtrees: Iterable[DTree] | None,
+        dev_dtrees: Iterable[DTree] | None,
+        progress: Progress | None,
+    ) -> None:
+        """Learn, as `fit` says; d-trees are those of the c-trees."""
+
+    @abstractmethod
+    def _decode_all(self, dtrees: Iterable[DTree], repairs: Repairs) -> Iterator[CTree]:
+        """Yield the c-tree of each d-tree; none of them is empty."""
+
+    def _confidences_all(
+        self, dtrees: Iterable[DTree], repairs: Repairs
+    ) -> Iterator[tuple[CTree, Confidences]]:
+        return ((ctree, None) for ctree in self._decode_all(dtrees, repairs))
+
+    def _within(
+        self, dtree: DTree, constraints: SpanConstraints, repairs: Repairs
+    ) -> tuple[CTree, Confidences]:
+        return next(self._confidences_all(iter([dtree]), repairs))
+
+    def _decode_k_best(self, dtree: DTree, k: int, constraints: SpanConstraints | None) -> Sequence[Ranked]:
+        return [(None, self.decode(dtree))][:k]
+
+    def _refuse(self, what: str) -> NoReturn:
+        raise ModelError(f"this route ({type(self).__name__}) {what}")
+
+
+def summed(found: Iterable[Ranked]) -> list[Ranked]:
+    """Return each c-tree once, where it comes first, with the sum of its probabilities; trees that differ in
+    nothing but head children are one."""
+    best: dict[CTree, Ranked] = {}
+    for log, ctree in found:
+        bare = replace(ctree, head_children=None)
+        known, first = best.get(bare, (None, ctree))
+        if known is not None and log is not None:
+            log = float(np.logaddexp(known, log))
+        best[bare] = log, first
+    return [*best.values()]
+
+
+def paired(ctrees: Iterable[CTree], dtrees: Iterable[DTree]) -> tuple[list[CTree], list[DTree]]:
+    """Return c-trees and the d-trees of the same sentences.
+
+    Raises ValueError, which names the sentence, where one of them is missing or has other tokens.
+    """
+    gold, parsed = list(ctrees), list(dtrees)
+    for number, (ctree, dtree) in enumerate(zip(gold, parsed, strict=False), 1):
+        if len(ctree.tokens) != len(dtree.heads):
+            sizes = f"a c-tree of {many(len(ctree.tokens), 'token')}, but a d-tree of {len(dtree.heads)}"
+            raise ValueError(f"sentence {number} has {sizes}")
+    if len(gold) != len(parsed):
+        first = min(len(gold), len(parsed)) + 1
+        sizes = f"{many(len(gold), 'c-tree')}, but {many(len(parsed), 'd-tree')}"
+        raise ValueError(f"{sizes}: sentence {first} lacks one")
+    return gold, parsed
+
+
+def _with_words(dtrees: Iterable[DTree]) -> Iterator[DTree]:
+    for dtree in dtrees:
+        if not dtree.heads:
+            raise ValueError("a sentence without words has no c-tree")
+        yield dtree

