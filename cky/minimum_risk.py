@@ -4,7 +4,7 @@ Goodman, "Parsing Algorithms and Metrics" (ACL 1996).
 
 The c-tree of the best derivation is the one most likely to be entirely right. The one of minimum Bayes risk
 has the greatest expected number of right constituents, less a threshold for each that it has
-(`d2c.trees.families.minimum_bayes_risk`): a constituent is supported by all derivations that contain it.
+(`d2c.trees.compatible.minimum_bayes_risk`): a constituent is supported by all derivations that contain it.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from dataclasses import replace
 import numpy as np
 
 from d2c.cky.search.search import Posteriors
+from d2c.trees.compatible import Constituent, minimum_bayes_risk
 from d2c.trees.ctree import CTree, bits_of, child_over, tree_of
-from d2c.trees.families import Constituent, minimum_bayes_risk
 from d2c.trees.unaries import Chain
 
 

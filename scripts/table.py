@@ -35,7 +35,7 @@ from d2c.experiments.store import Store, StoredStep
 from d2c.routes.dparsers import DPARSERS, TAGGERS, form_of, shortest
 from d2c.routes.registry import RouteSettings
 from d2c.training.spec import TrainingSpec
-from d2c.treebanks.reading import Reading
+from d2c.trees.formats.reading import Reading
 from papers.experiment import PaperExperiment, Settings
 from papers.page import Section, write_section
 from papers.registry import TABLES, make_table

@@ -20,8 +20,8 @@ from d2c.models.model import Model
 from d2c.training.spec import TrainingSpec
 from d2c.training.tagging import Tagging
 from d2c.training.train import train_models
-from d2c.treebanks.reading import CLEANED
 from d2c.trees.formats.brackets import read_brackets, save_brackets
+from d2c.trees.formats.reading import CLEANED
 from tests.pages import chromium
 
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # read when torch is loaded

@@ -13,7 +13,7 @@ import pytest
 from d2c.base.files import AnyPath, open_input
 from d2c.parsing.json_lines import read_json_lines
 from d2c.trees.formats.conllu import read_conllu
-from d2c.trees.formats.treebanks import FORMATS, read_treebank
+from d2c.trees.formats.registry import FORMATS, read_treebank
 from d2c.trees.heads import load_head_rules
 from d2c.trees.scores.evalb import evaluate_files
 from d2c.trees.scores.prm import DiscoParameters, EvalbParameters

@@ -28,7 +28,7 @@ FLOORS = (
     ("packed",),
     ("protocols",),
     ("reduction", "cky", "automata", "dparsers"),
-    ("routes", "treebanks"),
+    ("routes",),
     ("models",),
     ("training",),
     ("parsing",),

@@ -10,8 +10,8 @@ from d2c.base.errors import FormatError
 from d2c.base.files import AnyPath, file_name
 from d2c.parsing.json_lines import ReadSentence
 from d2c.parsing.sentences import PARSED, read_sentences
-from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import CTree
+from d2c.trees.formats.reading import Reading
 from d2c.trees.heads import load_head_rules
 from d2c.trees.patterns.language import compiled
 from d2c.trees.patterns.matches import Match, matches

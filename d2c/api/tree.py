@@ -269,7 +269,7 @@ def read(path: AnyPath, *, format: str | None = None, head_rules: str | None = N
 
     Raises FormatError.
     """
-    from d2c.treebanks.reading import Reading
+    from d2c.trees.formats.reading import Reading
 
     rules = load_head_rules(head_rules) if head_rules else None
     for ctree in Reading(format, marked=head_rules == "marked")(Path(path)):

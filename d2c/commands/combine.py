@@ -25,11 +25,11 @@ from d2c.commands.terminal import shown
 from d2c.parsing.json_lines import error_to_json, tree_to_json
 from d2c.parsing.output import format_by_name
 from d2c.parsing.parsed import NO_CTREE, NO_DTREE
-from d2c.treebanks.conversion import WRITABLE
-from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.conllu import format_conllu
-from d2c.trees.formats.treebanks import FORMATS, Place, format_of, format_to_write, write_treebank
+from d2c.trees.formats.conversion import WRITABLE
+from d2c.trees.formats.reading import Reading
+from d2c.trees.formats.registry import FORMATS, Place, format_of, format_to_write, write_treebank
 
 if TYPE_CHECKING:  # imported where something is combined
     from d2c.routes.voting.constituents import Parse

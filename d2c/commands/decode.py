@@ -22,10 +22,10 @@ from d2c.commands.terminal import report_repairs, say, shown
 from d2c.models.model import load_route
 from d2c.reduction.encodings import ENCODINGS
 from d2c.reduction.reduction import Reduction
-from d2c.treebanks.conversion import WRITABLE
-from d2c.treebanks.parts import Decode, Untagged, convert_parts
+from d2c.routes.coding import Decode, Untagged, convert_parts
 from d2c.trees.formats.conllu import read_conllu, read_conllu_chunks
-from d2c.trees.formats.treebanks import FORMATS, Place, format_to_write, write_treebank
+from d2c.trees.formats.conversion import WRITABLE
+from d2c.trees.formats.registry import FORMATS, Place, format_to_write, write_treebank
 from d2c.trees.repair import Repairs
 
 

@@ -21,7 +21,7 @@ from d2c.commands.options import (
 )
 from d2c.parsing.sentences import read_sentences
 from d2c.reduction.reduction import Reduction
-from d2c.treebanks.reading import Reading
+from d2c.trees.formats.reading import Reading
 
 
 @click.command()

@@ -18,8 +18,8 @@ from d2c.commands.options import (
 )
 from d2c.commands.terminal import say, shown
 from d2c.reduction.reduction import Reduction
-from d2c.treebanks.parts import Encode, Statistics, convert_parts
-from d2c.treebanks.reading import Reading
+from d2c.routes.coding import Encode, Statistics, convert_parts
+from d2c.trees.formats.reading import Reading
 from d2c.trees.heads import Uncovered, load_head_rules
 
 

@@ -17,11 +17,11 @@ from d2c.base.files import file_name
 from d2c.base.inputs import files_of, names_of, of_each
 from d2c.commands.options import FilePath, check_report, choice, format_option, reading_options
 from d2c.commands.terminal import say
-from d2c.treebanks.pairs import Pairs
-from d2c.treebanks.reading import Read, Reading
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.conllu import read_conllu
-from d2c.trees.formats.treebanks import format_of
+from d2c.trees.formats.pairs import Pairs
+from d2c.trees.formats.reading import Read, Reading
+from d2c.trees.formats.registry import format_of
 from d2c.trees.scores.brackets import Metric
 from d2c.trees.scores.matches import Notes, Score
 

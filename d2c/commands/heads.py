@@ -17,8 +17,8 @@ from d2c.commands.options import (
     trees_argument,
 )
 from d2c.commands.terminal import shown
-from d2c.treebanks.conversion import with_heads
-from d2c.treebanks.reading import Reading
+from d2c.trees.formats.conversion import with_heads
+from d2c.trees.formats.reading import Reading
 from d2c.trees.heads import HeadCoverage, format_head_rules, load_head_rules
 
 

@@ -26,8 +26,8 @@ from d2c.models.names import find
 from d2c.routes.dparsers import TAGGERS
 from d2c.routes.registry import CHART_OPTIONS, ROUTES
 from d2c.training.spec import TrainingSpec
-from d2c.treebanks.reading import CONTINUOUS, Reading
-from d2c.trees.formats.treebanks import FORMATS, format_to_write
+from d2c.trees.formats.reading import CONTINUOUS, Reading
+from d2c.trees.formats.registry import FORMATS, format_to_write
 
 Command = Callable[..., Any]
 Decorator = Callable[[Command], Command]

@@ -21,8 +21,8 @@ from d2c.commands.options import (
 )
 from d2c.commands.terminal import say, shown
 from d2c.parsing.sentences import PARSED, is_parsed, read_sentences
-from d2c.treebanks.reading import Reading
 from d2c.trees.conversion import to_dependencies
+from d2c.trees.formats.reading import Reading
 from d2c.trees.heads import load_head_rules
 from d2c.trees.spans import Span, labelled, spans_of
 

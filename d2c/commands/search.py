@@ -26,7 +26,7 @@ from d2c.commands.options import (
 )
 from d2c.commands.terminal import say, shown
 from d2c.parsing.sentences import PARSED
-from d2c.treebanks.reading import Reading
+from d2c.trees.formats.reading import Reading
 from d2c.trees.patterns.language import compiled
 from d2c.trees.patterns.matches import matches
 from d2c.trees.spans import Constituents

@@ -19,7 +19,7 @@ from d2c.commands.pulse import Pulse
 from d2c.routes.registry import ROUTES
 from d2c.training.spec import TrainingSpec
 from d2c.training.train import train_models
-from d2c.treebanks.reading import Reading
+from d2c.trees.formats.reading import Reading
 
 
 @click.command()

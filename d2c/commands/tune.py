@@ -16,7 +16,7 @@ from d2c.commands.pulse import Pulse
 from d2c.commands.train import train
 from d2c.routes.registry import ROUTES
 from d2c.training.spec import TrainingSpec
-from d2c.treebanks.reading import Reading
+from d2c.trees.formats.reading import Reading
 from d2c.trees.heads import load_head_rules
 
 _KEPT = ".steps"  # after the log's name: the folder with d-trees and scores

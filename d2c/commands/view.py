@@ -23,7 +23,7 @@ from d2c.commands.options import (
 )
 from d2c.commands.terminal import say, shown
 from d2c.parsing.sentences import PARSED
-from d2c.treebanks.reading import Reading
+from d2c.trees.formats.reading import Reading
 
 _RANGE = re.compile(r"([1-9][0-9]{0,11})-([1-9][0-9]{0,11})")
 

@@ -41,9 +41,9 @@ from d2c.routes.voting.arc_voting import combine_arcs
 from d2c.routes.voting.constituents import Parse, combine
 from d2c.training.spec import TrainingSpec
 from d2c.training.train import Trained, check_spec, train_models
-from d2c.treebanks.reading import CLEANED, Read
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
+from d2c.trees.formats.reading import CLEANED, Read
 from d2c.trees.repair import Repairs
 from d2c.trees.scores.attachment import attachment_scores
 

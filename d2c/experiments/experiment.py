@@ -38,10 +38,10 @@ from d2c.routes.registry import CHART_OPTIONS, RouteSettings, make_route, route_
 from d2c.training.jackknife import jackknife_dtrees
 from d2c.training.spec import TrainingSpec
 from d2c.training.tagging import retagged
-from d2c.treebanks.reading import CLEANED, Reading
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import save_conllu
+from d2c.trees.formats.reading import CLEANED, Reading
 from d2c.trees.heads import known_head_rules, load_head_rules
 from d2c.trees.labels import unlabelled
 

@@ -14,10 +14,10 @@ from d2c.base.counting import many
 from d2c.base.errors import FormatError
 from d2c.base.inputs import Paths, check_repeatable, names_of
 from d2c.experiments.rows import Column, Comparison, GoldStandard, Row, Table, Trees
-from d2c.treebanks.pairs import Pairs
-from d2c.treebanks.reading import Read
 from d2c.trees.conversion import to_labelled_dependencies
 from d2c.trees.ctree import CTree
+from d2c.trees.formats.pairs import Pairs
+from d2c.trees.formats.reading import Read
 from d2c.trees.heads import load_head_rules
 from d2c.trees.scores.attachment import Attachment
 from d2c.trees.scores.brackets import Metric

@@ -35,10 +35,10 @@ from d2c.protocols.route import Progress, Route
 from d2c.routes.registry import ROUTES, RouteSettings
 from d2c.training.jackknife import tenths
 from d2c.training.spec import TrainingSpec
-from d2c.treebanks.reading import Reading
 from d2c.trees.binarization import BINARIZATIONS, GRAMMARS
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
+from d2c.trees.formats.reading import Reading
 from d2c.trees.refinement import REFINEMENTS
 from d2c.trees.scores.attachment import attachment_scores
 from d2c.trees.scores.brackets import metric_for

@@ -17,10 +17,10 @@ from d2c.parsing.parsed import NO_CTREE
 from d2c.routes.voting.arc_voting import combine_arcs, learn_arcs
 from d2c.routes.voting.constituents import MAJORITY, Parse, combine, learn_constituents
 from d2c.routes.voting.weights import Support, VotingWeights, equal_votes
-from d2c.treebanks.reading import Reading
 from d2c.trees.cleaning import Spelling
 from d2c.trees.ctree import Tokens
 from d2c.trees.formats.conllu import read_conllu
+from d2c.trees.formats.reading import Reading
 
 
 class Voting(NamedTuple):

@@ -16,8 +16,8 @@ from d2c.parsing.parsed import NO_CTREE, Parsed
 from d2c.trees.checks import check_text
 from d2c.trees.ctree import CTree, Tokens, child_over, tree_of
 from d2c.trees.formats.brackets import format_bracket
-from d2c.trees.formats.chunks import parse_each
 from d2c.trees.formats.discbracket import format_discbracket, is_discbracket
+from d2c.trees.formats.format import parse_each
 from d2c.trees.spans import Source, spans_of
 
 _NO_LINE = "no JSON line as `d2c parse --to json` writes it"

@@ -13,10 +13,10 @@ from d2c.base.files import file_name
 from d2c.parsing.json_lines import ReadSentence, read_json_lines, read_shown
 from d2c.parsing.options import JSON_LINES
 from d2c.parsing.output import format_by_name
-from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import Tokens
 from d2c.trees.formats.brackets import escape
 from d2c.trees.formats.discbracket import is_discbracket, parse_discbracket
+from d2c.trees.formats.reading import Reading
 from d2c.trees.spans import Source
 
 _PARQUET = ".parquet"

@@ -14,7 +14,7 @@ from d2c.protocols.route import Route
 from d2c.routes.dparsers import DPARSERS, form_of, make_dparser
 from d2c.routes.registry import RouteSettings, make_route
 from d2c.training.tagging import Tagging
-from d2c.treebanks.reading import CLEANED, Read
+from d2c.trees.formats.reading import CLEANED, Read
 
 FOLDS = 10  # of jackknifing tags, unless said
 

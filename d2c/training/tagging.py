@@ -17,8 +17,8 @@ from d2c.protocols.dparser import Tagger
 from d2c.protocols.route import Progress
 from d2c.routes.dparsers import make_tagger
 from d2c.training.jackknife import blocks, jackknife_tags, write_tokens
-from d2c.treebanks.reading import Read
 from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.formats.reading import Read
 from d2c.trees.heads import load_head_rules
 
 

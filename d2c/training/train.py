@@ -36,10 +36,10 @@ from d2c.routes.registry import foreign_refused
 from d2c.training.jackknife import jackknife_dtrees, parse_last_tenth
 from d2c.training.spec import TrainingSpec
 from d2c.training.warm_up import warmed_up
-from d2c.treebanks.reading import CLEANED, Read
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import format_conllu
+from d2c.trees.formats.reading import CLEANED, Read
 from d2c.trees.heads import Uncovered, induce_heads, load_head_rules
 from d2c.trees.labels import unlabelled
 from d2c.trees.refinement import with_subtrees

@@ -15,8 +15,8 @@ from numbers import Integral
 from typing import Any, NamedTuple
 
 from d2c.base.counting import many
+from d2c.trees.compatible import cross
 from d2c.trees.ctree import CTree, bits_of, child_over, tree_of
-from d2c.trees.families import cross
 from d2c.trees.formats.brackets import escape
 
 UNKNOWN = "X"  # a label where nothing suggests one

@@ -15,11 +15,11 @@ from d2c.parsing.output import format_by_name
 from d2c.parsing.parsed import NO_CTREE
 from d2c.parsing.sentences import is_parsed, read_parsed
 from d2c.reduction.reduction import Reduction
-from d2c.treebanks.pairs import check_words
-from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import read_conllu
+from d2c.trees.formats.pairs import check_words
+from d2c.trees.formats.reading import Reading
 from d2c.viewing.page import Json, Sentences, page
 
 MOST = 100_000  # sentences of a page: with more of them a browser takes many seconds and GB

@@ -18,9 +18,9 @@ import click
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.brackets import format_bracket
+from d2c.trees.formats.reading import Reading
 from d2c.trees.heads import load_head_rules
 from d2c.trees.patterns.language import compiled
 from d2c.trees.patterns.matching import find

@@ -18,13 +18,13 @@ from d2c.parsing.input import KINDS as TEXTS
 from d2c.parsing.output import FORMATS as SHOWN
 from d2c.reduction.encodings import ENCODINGS
 from d2c.routes.registry import ROUTES
-from d2c.treebanks.conversion import WRITABLE
-from d2c.treebanks.reading import CONTINUOUS, Reading
 from d2c.trees.cleaning import unescape, unwrap
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.formats.brackets import escape
 from d2c.trees.formats.conllu import read_conllu
-from d2c.trees.formats.treebanks import FORMATS, read_treebank
+from d2c.trees.formats.conversion import WRITABLE
+from d2c.trees.formats.reading import CONTINUOUS, Reading
+from d2c.trees.formats.registry import FORMATS, read_treebank
 from fuzzing import seeds
 from fuzzing.children import Fault, Limits
 from fuzzing.commands import READ, REFUSED, d2c

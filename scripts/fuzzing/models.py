@@ -20,7 +20,7 @@ import numpy as np
 from d2c.base.model_files import digests
 from d2c.models.model import Model
 from d2c.models.names import SETTINGS
-from d2c.trees.formats.treebanks import read_treebank
+from d2c.trees.formats.registry import read_treebank
 from fuzzing.children import Fault, Limits
 from fuzzing.commands import PARTLY, REFUSED, d2c
 from fuzzing.edits import of_bytes, of_runs

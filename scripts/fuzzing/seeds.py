@@ -9,7 +9,7 @@ from random import Random
 
 from d2c.trees.formats.brackets import balanced
 from d2c.trees.formats.discbracket import parse_discbracket
-from d2c.trees.formats.treebanks import FORMATS
+from d2c.trees.formats.registry import FORMATS
 
 SEEDS = {file.stem: file.read_bytes() for file in (Path(__file__).parent / "seeds").glob("*.txt")}
 

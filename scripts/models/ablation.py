@@ -39,9 +39,9 @@ from d2c.base.model_files import read_json
 from d2c.base.temporary import scratch
 from d2c.models.model import Model
 from d2c.training.train import train_models
-from d2c.treebanks.reading import CLEANED
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.brackets import format_bracket
+from d2c.trees.formats.reading import CLEANED
 from d2c.trees.scores.brackets import metric_for
 from d2c.trees.scores.matches import Matches
 from d2c.trees.scores.significance import counted_matches, randomised

@@ -19,10 +19,10 @@ from d2c.protocols.dparser import TextRules
 from d2c.protocols.route import Progress
 from d2c.protocols.training import thinned
 from d2c.training.train import train_models
-from d2c.treebanks.reading import CLEANED, Read
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import format_bracket
+from d2c.trees.formats.reading import CLEANED, Read
 from models.cards import write_card
 from models.continuing import go_on
 from models.converter import build_converter

@@ -15,9 +15,9 @@ from d2c.protocols.route import Progress
 from d2c.protocols.training import DEV_WORDS, thinned
 from d2c.training.spec import TrainingSpec
 from d2c.training.tagging import retagged
-from d2c.treebanks.reading import CLEANED
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
+from d2c.trees.formats.reading import CLEANED
 
 _RATES = {"spacy": 0.001, "stanza": 0.0015}  # halves of those of trainings from scratch
 _ABBREVIATIONS = "abbreviations.json"

@@ -11,7 +11,7 @@ from typing import Any
 from d2c.base.inputs import of_each
 from d2c.training.spec import TrainingSpec
 from d2c.training.tagging import Tagging
-from d2c.treebanks.reading import Read, Reading
+from d2c.trees.formats.reading import Read, Reading
 from models.teaching import Lesson
 from treebanks.penn import penn_trees
 

@@ -12,10 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from d2c.base.errors import FormatError
-from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import read_conllu
+from d2c.trees.formats.reading import Reading
 
 _MOST = 0.1  # of the constituents of a tree may contradict the d-tree
 _GOLD = (".mrg.gz", ".ud.conllu.gz")  # ends of the names of a file of silver trees and of its d-trees

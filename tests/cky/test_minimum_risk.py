@@ -20,10 +20,10 @@ from d2c.packed.arcs import arcs_of
 from d2c.packed.dtree import packed_arcs, with_packed_arcs
 from d2c.packed.feature import ArcFeature
 from d2c.routes.voting.constituents import constituents
+from d2c.trees.compatible import Constituent, cross
 from d2c.trees.constraints import SpanConstraints
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree, is_projective
-from d2c.trees.families import Constituent, cross
 from d2c.trees.formats.brackets import parse_bracket
 from d2c.trees.repair import ARCS_UNDONE, Repairs
 from tests.cky.test_arcs import wrong_head

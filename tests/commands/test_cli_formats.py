@@ -16,9 +16,9 @@ from d2c.commands.cli import cli
 from d2c.reduction.reduction import Reduction
 from d2c.training.spec import TrainingSpec
 from d2c.training.train import train_models
-from d2c.treebanks.conversion import WRITABLE
-from d2c.treebanks.reading import Reading
-from d2c.trees.formats.treebanks import FORMATS, read_treebank
+from d2c.trees.formats.conversion import WRITABLE
+from d2c.trees.formats.reading import Reading
+from d2c.trees.formats.registry import FORMATS, read_treebank
 from tests.treebanks import TREEBANKS, needs_treebanks
 
 GAPS = "(TOP (S (VP (V 0=wake) (P 2=up)) (N 1=me) (. 3=.)))\n(TOP (S (A 0=a) (B 1=b)))\n"

@@ -21,11 +21,11 @@ from d2c.experiments.tuning import Trial, Trials, opened
 from d2c.protocols.dparser import DependencyParser
 from d2c.routes.dparsers import DPARSERS, TAGGERS, Registered
 from d2c.training.spec import TrainingSpec
-from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import read_brackets, save_brackets
 from d2c.trees.formats.conllu import read_conllu
+from d2c.trees.formats.reading import Reading
 
 SAMPLE = Path(__file__).parents[2] / "data" / "sample" / "train.mrg"
 HEADS = ["--head-rules", "rightmost", "--try", "head-rules=rightmost,collins,leftmost"]

@@ -22,10 +22,10 @@ from d2c.routes.dparsers import DPARSERS, Registered, make_dparser
 from d2c.routes.registry import RouteSettings, make_route
 from d2c.training.spec import TrainingSpec
 from d2c.training.train import Trained, encode_treebank, train_models
-from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.brackets import read_brackets, save_brackets
 from d2c.trees.formats.conllu import write_conllu
+from d2c.trees.formats.reading import Reading
 
 SAMPLE = Path(__file__).parents[2] / "data" / "sample" / "train.mrg"
 TRAIN, DEV = 300, 40

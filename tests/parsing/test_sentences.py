@@ -12,8 +12,8 @@ from click.testing import CliRunner
 from d2c.base.errors import FormatError
 from d2c.commands.cli import cli
 from d2c.parsing.sentences import _of_row, read_sentences
-from d2c.treebanks.reading import Reading
 from d2c.trees.formats.discbracket import parse_discbracket
+from d2c.trees.formats.reading import Reading
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

@@ -14,8 +14,8 @@ import build_models
 from d2c.base.errors import ModelError
 from d2c.models.model import ModelSettings
 from d2c.models.names import SETTINGS
-from d2c.treebanks.reading import CLEANED
 from d2c.trees.formats.brackets import parse_bracket
+from d2c.trees.formats.reading import CLEANED
 from models import build as building
 from models.build import recalibrate
 from models.recipes import RECIPES

@@ -26,10 +26,10 @@ from d2c.models.model import Model
 from d2c.models.names import available, find
 from d2c.packed.feature import ArcFeature
 from d2c.parsing.text import PENN
-from d2c.treebanks.reading import CLEANED
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import format_bracket, parse_bracket, write_brackets
 from d2c.trees.formats.conllu import write_conllu
+from d2c.trees.formats.reading import CLEANED
 from d2c.trees.refinement import HIDDEN, visible
 from d2c.trees.scores.matches import Matches
 from models import build as building

@@ -12,11 +12,11 @@ import pytest
 
 from d2c.base.errors import FormatError
 from d2c.models.model import Model
-from d2c.treebanks.reading import CLEANED
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import format_bracket, parse_bracket
 from d2c.trees.formats.conllu import write_conllu
+from d2c.trees.formats.reading import CLEANED
 from models import teaching
 from models.everyday import Everyday, found, read_everyday
 from models.teaching import Lesson, read_tagged_text, taught

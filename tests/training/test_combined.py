@@ -16,9 +16,9 @@ from d2c.reduction.labeler.two_stage import TwoStage
 from d2c.routes.combined import Combined
 from d2c.routes.registry import make_route
 from d2c.routes.voting.constituents import constituents
+from d2c.trees.compatible import Constituent
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
-from d2c.trees.families import Constituent
 from d2c.trees.formats.brackets import read_brackets
 from d2c.trees.repair import Repairs
 

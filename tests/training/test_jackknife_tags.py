@@ -14,8 +14,8 @@ from d2c.protocols.dparser import TaggingProgress
 from d2c.protocols.training import read_tagged
 from d2c.training.jackknife import blocks, jackknife_tags, tenths, write_tokens
 from d2c.training.tagging import Retagged, Tagging
-from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import Tokens
+from d2c.trees.formats.reading import Reading
 
 
 class Memory:

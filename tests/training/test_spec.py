@@ -17,7 +17,7 @@ from d2c.experiments.comparison import train_and_compare
 from d2c.protocols.dparser import DependencyParser
 from d2c.routes.registry import ROUTES
 from d2c.training.spec import TrainingSpec
-from d2c.treebanks.reading import Reading
+from d2c.trees.formats.reading import Reading
 
 FILES = (Path("a.mrg"),), (Path("b.mrg"),)
 READING = Reading(faults=Faults(limit=10))

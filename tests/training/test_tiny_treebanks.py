@@ -15,10 +15,10 @@ from d2c.reduction.encodings import ENCODINGS
 from d2c.routes.registry import ROUTES
 from d2c.training.spec import TrainingSpec
 from d2c.training.train import train_models
-from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import format_bracket, parse_bracket
+from d2c.trees.formats.reading import Reading
 
 TREEBANKS = (
     "(NN a)\n(VB b)",  # no constituents

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from d2c.treebanks.reading import Reading
 from d2c.trees.cleaning import functions_of, is_punctuation, keep_tokens, remove_empty, strip_function, unwrap
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.brackets import format_bracket, parse_bracket
+from d2c.trees.formats.reading import Reading
 from tests.strategies import ctrees
 
 

@@ -17,7 +17,7 @@ from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.formats.export import write_export
-from d2c.trees.formats.treebanks import read_treebank
+from d2c.trees.formats.registry import read_treebank
 
 COMMENTS = ("newpar", "sent_id = weblog-1", "text = They slept.", "")
 TOKENS = Tokens(("They", "slept"), ("PRP", "VBD"), comments=COMMENTS)

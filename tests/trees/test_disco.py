@@ -14,8 +14,8 @@ from hypothesis import given
 from d2c.base.errors import FormatError
 from d2c.commands.cli import cli
 from d2c.trees.ctree import CTree
-from d2c.trees.formats.chunks import parse_each
 from d2c.trees.formats.discbracket import format_discbracket, parse_discbracket
+from d2c.trees.formats.format import parse_each
 from d2c.trees.scores.disco import DiscoSummary, evaluate, evaluate_all
 from d2c.trees.scores.prm import DiscoParameters
 from tests.strategies import ctrees

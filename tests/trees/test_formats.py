@@ -15,7 +15,7 @@ from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import format_bracket, parse_bracket, read_brackets
 from d2c.trees.formats.conllu import format_conllu, read_conllu
-from d2c.trees.formats.treebanks import read_treebank
+from d2c.trees.formats.registry import read_treebank
 
 PRETTY = """
 ( (S

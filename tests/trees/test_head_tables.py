@@ -15,7 +15,7 @@ from d2c.commands.cli import cli
 from d2c.trees.conversion import to_dependencies
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.brackets import parse_bracket
-from d2c.trees.formats.treebanks import read_treebank
+from d2c.trees.formats.registry import read_treebank
 from d2c.trees.heads import (
     HeadCoverage,
     HeadRules,

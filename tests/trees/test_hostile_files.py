@@ -11,7 +11,7 @@ from d2c.base.errors import FormatError
 from d2c.base.files import open_output
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.formats.conllu import read_conllu
-from d2c.trees.formats.treebanks import FORMATS, Place, read_treebank, write_treebank
+from d2c.trees.formats.registry import FORMATS, Place, read_treebank, write_treebank
 from d2c.trees.heads import HeadRules, HeadSearch, format_head_rules, load_head_rules
 from d2c.trees.scores.prm import EvalbParameters
 from d2c.trees.unaries import restore_unaries

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from d2c.base.errors import FormatError
 from d2c.commands.cli import cli
 from d2c.trees.formats.conllu import read_conllu
-from d2c.trees.formats.treebanks import read_treebank
+from d2c.trees.formats.registry import read_treebank
 
 TIGER_SENTENCE = (
     '<s id="{0}"><graph root="{0}_2">\n<terminals><t id="{0}_1" word="a" pos="A"/>{1}</terminals>\n'

@@ -22,8 +22,8 @@ from statistics import fmean
 from typing import NamedTuple
 
 from d2c.routes.voting.weights import Example, Support, VotingWeights, equal_votes, learn
+from d2c.trees.compatible import Constituent, minimum_bayes_risk
 from d2c.trees.ctree import CTree, Tokens, bits_of, child_over, tree_of
-from d2c.trees.families import Constituent, minimum_bayes_risk
 from d2c.trees.scores.matches import Matches
 
 MAJORITY = 0.5

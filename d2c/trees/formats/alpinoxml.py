@@ -13,7 +13,7 @@ from xml.etree.ElementTree import Element
 from d2c.base.counting import many
 from d2c.trees.checks import whole_number
 from d2c.trees.ctree import CTree
-from d2c.trees.formats.chunks import writer
+from d2c.trees.formats.format import writer
 from d2c.trees.formats.xml import attributes, element_reader, named
 from d2c.trees.graphs import Graph, LeftOut, listed
 

@@ -28,7 +28,7 @@ from d2c.trees.cleaning import (
     unwrap,
 )
 from d2c.trees.ctree import CTree, Tokens, trusted_ctree
-from d2c.trees.formats.chunks import Malformed, Reader, Write, parse_all, writer
+from d2c.trees.formats.format import Malformed, Reader, Write, parse_all, writer
 
 BLANKS = " \t\r\n"
 # Nothing is tried twice (`*+`): otherwise a long word beside another takes quadratic time.

@@ -23,7 +23,7 @@ from d2c.base.files import AnyPath, file_name, open_input
 from d2c.trees.checks import check_text
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.formats.chunks import Malformed, Write, parse_all, writer
+from d2c.trees.formats.format import Malformed, Write, parse_all, writer
 
 COLUMNS = 10
 UPOS = frozenset(

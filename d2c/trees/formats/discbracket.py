@@ -12,7 +12,7 @@ from d2c.trees.checks import check_names, check_text, whole_number
 from d2c.trees.cleaning import unescape, unwrap
 from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.formats.brackets import bracket_items, escape
-from d2c.trees.formats.chunks import Write, item_reader, writer
+from d2c.trees.formats.format import Write, item_reader, writer
 
 NO_TAG = "_"  # of a leaf that shares its node with others
 

@@ -17,7 +17,7 @@ from d2c.base.errors import FormatError
 from d2c.base.files import AnyPath, file_name, lines_in_utf8_or_latin1
 from d2c.trees.checks import check_text
 from d2c.trees.ctree import CTree
-from d2c.trees.formats.chunks import Malformed, item_reader, writer
+from d2c.trees.formats.format import Malformed, item_reader, writer
 from d2c.trees.graphs import HEAD, Graph, GraphError, LeftOut, Name, head_rank, listed
 
 FIRST_NODE = 500

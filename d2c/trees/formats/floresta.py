@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from d2c.base.errors import FormatError
 from d2c.base.files import AnyPath, file_name, lines_in_utf8_or_latin1
 from d2c.trees.ctree import CTree
-from d2c.trees.formats.chunks import Malformed, item_reader
+from d2c.trees.formats.format import Malformed, item_reader
 from d2c.trees.graphs import Graph
 
 _ITEM = re.compile(r"#[0-9]+ ")

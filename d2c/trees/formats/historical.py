@@ -21,7 +21,7 @@ from functools import lru_cache
 from d2c.trees.cleaning import keep_tokens, unwrap
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.formats.brackets import bracket_items, bracket_trees
-from d2c.trees.formats.chunks import Reader
+from d2c.trees.formats.format import Reader
 from d2c.trees.graphs import fill_traces
 
 NOT_TEXT = frozenset(("ID", "CODE", "REF"))

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from d2c.base.files import AnyPath, open_input
 from d2c.trees.ctree import CTree
-from d2c.trees.formats.chunks import item_reader
+from d2c.trees.formats.format import item_reader
 from d2c.trees.graphs import Graph
 
 _NUMBER = re.compile("#[^ ]*+ ++")

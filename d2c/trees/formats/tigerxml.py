@@ -11,7 +11,7 @@ from collections import Counter
 from xml.etree.ElementTree import Element
 
 from d2c.trees.ctree import CTree, Tokens
-from d2c.trees.formats.chunks import writer
+from d2c.trees.formats.format import writer
 from d2c.trees.formats.xml import attributes, element_reader, named
 from d2c.trees.graphs import HEAD, VIRTUAL_ROOT, Graph, LeftOut, head_rank, listed
 

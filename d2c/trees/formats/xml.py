@@ -14,7 +14,7 @@ from d2c.base.errors import FormatError, Refuse, shortened, stop
 from d2c.base.files import AnyPath, file_name, open_input
 from d2c.trees.checks import check_xml
 from d2c.trees.ctree import CTree
-from d2c.trees.formats.chunks import Malformed, Read, parse_each
+from d2c.trees.formats.format import Malformed, Read, parse_each
 
 _SIZE = 1 << 16  # bytes of XML read at a time
 _REFERENCE = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos);)([A-Za-z_:\x80-\xff][^;\s<&\"']{0,40})")

@@ -16,8 +16,8 @@ from d2c.routes.voting.constituents import (
     learn_constituents,
     ranked,
 )
+from d2c.trees.compatible import cross
 from d2c.trees.ctree import CTree, Tokens, tree_of
-from d2c.trees.families import cross
 from d2c.trees.formats.brackets import format_bracket, parse_bracket
 from d2c.trees.formats.discbracket import format_discbracket, parse_discbracket
 from d2c.trees.heads import load_head_rules
@@ -69,10 +69,10 @@ def test_no_tree_is_better(gaps: bool) -> None:
         for one, gain in gains.items():
             by_yield[one.tokens] = by_yield.get(one.tokens, 0.0) + gain
         best = max(
-            sum(by_yield[one] for one in family)
+            sum(by_yield[one] for one in chosen)
             for k in range(len(by_yield) + 1)
-            for family in combinations(by_yield, k)
-            if not any(cross(a, b) for a, b in combinations(family, 2))
+            for chosen in combinations(by_yield, k)
+            if not any(cross(a, b) for a, b in combinations(chosen, 2))
         )
         voted = combine(parses, threshold=threshold)
         assert sum(gains[one] for one in constituents(voted.ctree)) == pytest.approx(best)

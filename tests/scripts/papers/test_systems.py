@@ -21,10 +21,10 @@ from d2c.dparsers.stanza.encoder import load_encoder, read_encoder
 from d2c.experiments.experiment import Treebank
 from d2c.experiments.rows import GOLD
 from d2c.experiments.store import Store
-from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.formats.brackets import parse_bracket, read_brackets, save_brackets
 from d2c.trees.formats.discbracket import write_discbracket
+from d2c.trees.formats.reading import Reading
 from d2c.trees.heads import load_head_rules
 from papers import charts, pad, systems
 from papers.experiment import PaperExperiment, Settings

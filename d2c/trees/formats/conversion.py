@@ -11,12 +11,12 @@ from d2c.base.counting import many
 from d2c.base.errors import FormatError, Refusals, each_located
 from d2c.base.files import file_name
 from d2c.base.inputs import of_each
-from d2c.treebanks.pairs import check_words
-from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import read_conllu
-from d2c.trees.formats.treebanks import FORMATS, Place, format_of, format_to_write, write_treebank
+from d2c.trees.formats.pairs import check_words
+from d2c.trees.formats.reading import Reading
+from d2c.trees.formats.registry import FORMATS, Place, format_of, format_to_write, write_treebank
 from d2c.trees.graphs import LeftOut
 from d2c.trees.heads import induce_heads
 

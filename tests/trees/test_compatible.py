@@ -1,4 +1,4 @@
-"""The best family of yields, and minimum Bayes risk, against enumeration of all families."""
+"""The best set of yields, and minimum Bayes risk, against enumeration of all sets."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from itertools import combinations
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from d2c.trees import families
-from d2c.trees.families import Constituent, best_family, cross, minimum_bayes_risk
+from d2c.trees import compatible
+from d2c.trees.compatible import Constituent, best_compatible, cross, minimum_bayes_risk
 
 SPANS = st.tuples(st.integers(0, 7), st.integers(1, 8)).map(
     lambda ends: (1 << ends[0] + ends[1]) - (1 << ends[0])
@@ -17,17 +17,17 @@ WORTH = st.integers(1, 5).map(float)
 
 
 def best_value(values: dict[int, float]) -> float:
-    """By trying every family."""
-    families = [chosen for k in range(len(values) + 1) for chosen in combinations(values, k)]
-    trees = [family for family in families if not any(cross(a, b) for a, b in combinations(family, 2))]
-    return max(sum(values[one] for one in family) for family in trees)
+    """By trying every set."""
+    trees = [chosen for k in range(len(values) + 1) for chosen in combinations(values, k)]
+    trees = [chosen for chosen in trees if not any(cross(a, b) for a, b in combinations(chosen, 2))]
+    return max(sum(values[one] for one in chosen) for chosen in trees)
 
 
 def check(values: dict[int, float]) -> None:
-    family = best_family(values)
-    assert family <= set(values)
-    assert not any(cross(a, b) for a, b in combinations(family, 2))
-    assert sum(values[one] for one in family) == best_value(values)
+    chosen = best_compatible(values)
+    assert chosen <= set(values)
+    assert not any(cross(a, b) for a, b in combinations(chosen, 2))
+    assert sum(values[one] for one in chosen) == best_value(values)
 
 
 @given(st.dictionaries(SPANS, WORTH, max_size=9))
@@ -44,12 +44,12 @@ def test_yields_with_gaps(values: dict[int, float]) -> None:
 
 @given(st.dictionaries(st.integers(1, 255), WORTH, max_size=9))
 def test_a_narrow_search_still_finds_a_tree(values: dict[int, float]) -> None:
-    before, families.WIDTH = families.WIDTH, 1
+    before, compatible.WIDTH = compatible.WIDTH, 1
     try:
-        family = best_family(values)
+        chosen = best_compatible(values)
     finally:
-        families.WIDTH = before
-    assert not any(cross(a, b) for a, b in combinations(family, 2))
+        compatible.WIDTH = before
+    assert not any(cross(a, b) for a, b in combinations(chosen, 2))
 
 
 def test_long_sentences_whose_spans_all_cross() -> None:
@@ -57,7 +57,7 @@ def test_long_sentences_whose_spans_all_cross() -> None:
     n = 120
     left = {(1 << i) - 1: 1.0 for i in range(2, n)}
     right = {(1 << n) - (1 << i): 1.5 for i in range(1, n - 1)}
-    assert best_family(left | right) >= set(right)
+    assert best_compatible(left | right) >= set(right)
 
 
 LABELLED = st.tuples(st.sampled_from("XY"), SPANS).map(lambda pair: Constituent(*pair))
@@ -69,8 +69,8 @@ def test_what_is_chosen_has_the_greatest_support_beyond_the_threshold(
     support: dict[Constituent, float],
 ) -> None:
     chosen = minimum_bayes_risk(support, 0.35)
-    families = [tree for k in range(len(support) + 1) for tree in combinations(support, k)]
-    trees = [tree for tree in families if not any(cross(a[1], b[1]) for a, b in combinations(tree, 2))]
+    trees = [tree for k in range(len(support) + 1) for tree in combinations(support, k)]
+    trees = [tree for tree in trees if not any(cross(a[1], b[1]) for a, b in combinations(tree, 2))]
     assert tuple(one for one in support if one in chosen) in trees and len({*chosen}) == len(chosen)
     values = [round(sum(support[one] - 0.35 for one in tree), 6) for tree in [chosen, *trees]]
     assert values[0] == max(values)

@@ -11,7 +11,7 @@ from d2c.base.errors import Faults, FormatError, Refusals, Refuse, each_located,
 from d2c.base.files import file_name
 from d2c.base.inputs import Paths, files_of, find_files
 from d2c.trees.ctree import CTree
-from d2c.trees.formats.treebanks import FORMATS, Options, format_of, items_of, read_treebank, trees_of
+from d2c.trees.formats.registry import FORMATS, Options, format_of, items_of, read_treebank, trees_of
 from d2c.trees.graphs import LeftOut
 from d2c.trees.transforms import merge_gaps, move_punctuation, raise_gaps, split_gaps
 

@@ -14,11 +14,11 @@ from d2c.base.errors import Faults, FormatError, Refusals, each_located
 from d2c.base.files import file_name, open_output
 from d2c.base.workers import in_order
 from d2c.protocols.route import Route
-from d2c.treebanks.reading import Part, Reading
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree, head_outward, modifiers_of, nested
 from d2c.trees.formats.conllu import Chunk, format_conllu, parse_conllu
-from d2c.trees.formats.treebanks import Place, write_treebank
+from d2c.trees.formats.reading import Part, Reading
+from d2c.trees.formats.registry import Place, write_treebank
 from d2c.trees.heads import HeadRules, Uncovered
 from d2c.trees.repair import Repairs, projectivize
 from d2c.trees.scores.matches import percent

@@ -51,7 +51,7 @@ def minimum_bayes_risk(
     support:  from 0 to 1. Where it is a probability, the sum is the expected number of right constituents
               less `threshold` of all that are chosen
     required: sets of tokens of which one label is chosen, the best, even where none has enough support
-    favour:   what decides between families that are equally good; far below all differences of support
+    favour:   what decides between sets that are equally good; far below all differences of support
     """
     gains = {one: value - threshold for one, value in support.items() if value > threshold}
     enough = {one.tokens for one in gains}
@@ -62,8 +62,8 @@ def minimum_bayes_risk(
     worth = defaultdict[int, float](float)
     for one, gain in gains.items():
         worth[one.tokens] += gain + favour(one)
-    family = best_family(worth)
-    return [one for one in gains if one.tokens in family]
+    chosen = best_compatible(worth)
+    return [one for one in gains if one.tokens in chosen]
 
 
 def cross(a: int, b: int) -> bool:
@@ -71,7 +71,7 @@ def cross(a: int, b: int) -> bool:
     return a & b not in (0, a, b)
 
 
-def best_family(values: Mapping[int, float]) -> set[int]:
+def best_compatible(values: Mapping[int, float]) -> set[int]:
     """Return the yields, of values above 0, of which no two cross and whose values have the greatest sum."""
     disputed = {yield_ for pair in combinations(values, 2) if cross(*pair) for yield_ in pair}
     in_order = sorted(disputed, key=lambda one: (_first_token(one), one))
@@ -80,14 +80,14 @@ def best_family(values: Mapping[int, float]) -> set[int]:
     for whole in sorted(disputed, key=int.bit_count):
         inside[whole] = pack([one for one in in_order if one & whole == one != whole], worth)
         worth[whole] = values[whole] + inside[whole].value
-    family, waiting = set(values) - disputed, [pack(in_order, worth)]
+    chosen, waiting = set(values) - disputed, [pack(in_order, worth)]
     while waiting:
         packed: Packing | None = waiting.pop()
         while packed and packed.last:
-            family.add(packed.last)
+            chosen.add(packed.last)
             waiting.append(inside[packed.last])
             packed = packed.others
-    return family
+    return chosen
 
 
 def pack(yields: Sequence[int], worth: Mapping[int, float]) -> Packing:

@@ -14,10 +14,10 @@ from d2c.base.files import AnyPath, file_name, open_input
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.alpinoxml import read_alpinoxml, write_alpinoxml
 from d2c.trees.formats.brackets import read_brackets, write_brackets
-from d2c.trees.formats.chunks import Read, Reader, Write, parse_all
 from d2c.trees.formats.discbracket import is_discbracket, read_discbracket, write_discbracket
 from d2c.trees.formats.export import read_export, write_export
 from d2c.trees.formats.floresta import read_floresta
+from d2c.trees.formats.format import Read, Reader, Write, parse_all
 from d2c.trees.formats.historical import read_historical
 from d2c.trees.formats.sinica import read_sinica
 from d2c.trees.formats.tigerxml import read_tigerxml, write_tigerxml

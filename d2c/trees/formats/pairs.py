@@ -10,10 +10,10 @@ from typing import TypeVar
 from d2c.base.counting import many
 from d2c.base.errors import FormatError
 from d2c.base.inputs import Paths, names_of
-from d2c.treebanks.reading import Reading
 from d2c.trees.cleaning import Spelling, plain, punctuates
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
+from d2c.trees.formats.reading import Reading
 
 Tree = TypeVar("Tree", CTree, DTree)
 

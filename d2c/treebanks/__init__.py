@@ -1,1 +1,0 @@
-"""Treebank files: how they are read, converted, and worked on in parts."""
