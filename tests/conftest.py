@@ -49,9 +49,9 @@ def tagged_model(small_model: Path, tmp_path_factory: pytest.TempPathFactory) ->
     trained, directory = tmp_path_factory.mktemp("tagged"), tmp_path_factory.mktemp("models") / "en"
     shutil.copytree(small_model, trained, dirs_exist_ok=True)
     files = [small_model.parent / f"{part}.mrg" for part in ("train", "dev")]
-    Tagging("nltk", {}).train(*files, trained / "tagger", CLEANED)
+    Tagging("spacy", {"preset": "small"}).train(*files, trained / "tagger", CLEANED)
     model = Model.load(small_model)
-    model.tagger_name = "nltk"
+    model.tagger_name = "spacy"
     model.save(directory, trained)
     return directory
 

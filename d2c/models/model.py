@@ -45,7 +45,7 @@ _PARTS = "route", "dparser", "tagger", "calibration", _FUNCTIONS
 _CALIBRATION = Path("calibration") / "calibration.json"
 _ABBREVIATIONS = "abbreviations.json"  # beside what tags
 _ABBREVIATION = re.compile(r"(?=.*[^\W\d_].*).{2,}\.")
-NO_TAGGER = "words need a tagger, and this model has none; train it with --tagger stanza, spacy or nltk"
+NO_TAGGER = "words need a tagger, and this model has none; train it with --tagger spacy or --tagger stanza"
 
 
 @dataclass(frozen=True)

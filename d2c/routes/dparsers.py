@@ -57,7 +57,9 @@ DPARSERS = {
 TAGGERS = {
     "stanza": Registered("d2c.dparsers.stanza.tagger:StanzaTagger", "d2c[stanza]"),
     "spacy": Registered("d2c.dparsers.spacy.tagger:SpacyTagger", "spacy"),
-    "nltk": Registered("d2c.dparsers.nltk_tagger:NltkTagger", "nltk"),
+}
+_GONE = {  # what models of before may name, or users remember
+    "nltk": "the tagger nltk is no longer part of d2c; train the model again with --tagger spacy",
 }
 _FOR_ALL = ("preset", "seed", "checkpoints")  # d-parsers without these parameters ignore them
 _ALSO_CALLED = {"bert_model": "transformer"}
@@ -67,6 +69,8 @@ _COMMANDS = re.compile(r"""((?:[^;'"\\]|\\.|'[^']*'|"(?:[^"\\]|\\.)*"|['"\\])*+)
 
 def class_of(role: str, registry: Mapping[str, Registered], name: str) -> type[Any]:
     """Import a registered class; the role says of what. Raises ModelError."""
+    if name in _GONE:
+        raise ModelError(_GONE[name])
     if name not in registry:
         raise ModelError(f"unknown {role} {name!r}; known are {', '.join(registry)}")
     return import_class(role, name, registry[name].path, registry[name].package)

@@ -28,7 +28,7 @@ learned from those of the d-parser whose d-trees they convert, when it has learn
 labels are features of cky then. `Jackknifed, packed` ones have learned over packed arcs, without these
 features. Those for `mixed` d-trees have learned from those of the last d-parser.
 
-Tags: the treebank's (gold), or of dev and of the 500 sentences those that a perceptron predicts; what was
+Tags: the treebank's (gold), or of dev and of the 500 sentences those that spaCy's tagger predicts; what was
 learned from train was learned from gold ones in either case. `none`: d-parsers see no tags at all.
 
 With --packed there is a table of that route over more and fewer heads per word instead, for each d-parser;

@@ -89,7 +89,7 @@ def without_tags(ctree: CTree) -> CTree:
 
 
 class Tagged(Experiment):
-    """An experiment whose d-parsers have learned from gold tags, and are given those of a perceptron."""
+    """An experiment whose d-parsers have learned from gold tags, and are given those of spaCy's tagger."""
 
     def tokens(self, part: str) -> list[Tokens]:
         """Return the sentences of a part with predicted tags."""
@@ -97,19 +97,19 @@ class Tagged(Experiment):
 
     def of_tokens(self, part: str) -> dict[str, Any]:
         """Return what predicted tags depend on."""
-        return {"tags": "predicted by a perceptron"}
+        return {"tags": "predicted by spaCy's tagger"}
 
 
 def tagged(experiment: Experiment, part: str) -> list[Tokens]:
-    """Return the sentences of a part with the tags of a perceptron that has learned from train."""
+    """Return the sentences of a part with the tags of spaCy's tagger, which has learned from train."""
     sentences = [ctree.tokens for ctree in experiment.trees(part)]
 
     def make(directory: Path) -> dict[str, Any]:
         train, dev = (experiment.conllu("direct", name, directory) for name in ("train", "dev"))
-        tagger = make_tagger("nltk", {"seed": 1}).train(train, dev, directory / "tagger", say)
+        tagger = make_tagger("spacy", {"preset": "small", "seed": 1}).train(train, dev, directory / "tagger", say)
         return {"tags": [tokens.tags for tokens in tagger.tag(tokens.forms for tokens in sentences)]}
 
-    step = experiment.store.step("perceptron", {**experiment.treebank.made_of(), "part": part}, make)
+    step = experiment.store.step("tagger", {**experiment.treebank.made_of(), "part": part}, make)
     pairs = zip(sentences, step.facts["tags"], strict=True)
     return [replace(tokens, tags=tuple(tags)) for tokens, tags in pairs]
 

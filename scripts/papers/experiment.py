@@ -47,7 +47,7 @@ class Settings:
     transformer: str | None = None
     seed: int = 1
     tags: str = "predicted"
-    tagger: str = "nltk"
+    tagger: str = "spacy"
     folds: int = 10
     encoding: str = "direct"
     penalty: float | None = None

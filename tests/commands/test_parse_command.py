@@ -340,7 +340,7 @@ def test_text_without_a_tagger(model: Path, tmp_path: Path) -> None:
     done = run_in_shell(tmp_path / "m", "--text")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        "d2c: words need a tagger, and this model has none; train it with --tagger stanza, spacy or nltk\n"
+        "d2c: words need a tagger, and this model has none; train it with --tagger spacy or --tagger stanza\n"
     )
 
 

@@ -140,7 +140,7 @@ def test_training(tags: str, wsj: Path) -> None:
     models = []
     for name, treebank in (("one", wsj / "all.mrg"), ("several", sections)):
         spec = TrainingSpec(treebank, treebank, dparser="transition", preset="small", epochs=1)
-        spec = spec.changed(tagger="nltk", tags=tags, folds=2 if tags == "predicted" else None)
+        spec = spec.changed(tagger="spacy", tags=tags, folds=2 if tags == "predicted" else None)
         train_models(spec, [wsj / name])
         models.append((wsj / name / "model.json").read_text())
     assert models[0] == models[1]

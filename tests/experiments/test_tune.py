@@ -146,9 +146,9 @@ def test_nothing_is_learned_from_what_is_scored(
 def test_tags_are_predicted_by_taggers_that_have_not_learned_from_them(
     trees: Path, tmp_path: Path, first_word: type[FirstWord], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(TAGGERS, "nltk", Registered(f"{__name__}:Numbered"))
+    monkeypatch.setitem(TAGGERS, "spacy", Registered(f"{__name__}:Numbered"))
     monkeypatch.setattr(Numbered, "learned", [])
-    options = ["--sentences", "30", "--tagger", "nltk", "--tags", "predicted", *HEADS]
+    options = ["--sentences", "30", "--tagger", "spacy", "--tags", "predicted", *HEADS]
     done = tune(trees, tmp_path / "log.jsonl", *options)
     assert done.exit_code == 0, done.output
     forms = [ctree.tokens.forms for ctree in Treebank("", {"train": trees}, sentences=30).trees("train")]
@@ -159,7 +159,7 @@ def test_tags_are_predicted_by_taggers_that_have_not_learned_from_them(
             (number,) = {*of_words}
             others = Numbered.learned[int(number)]
             assert own not in others and (number == "0") == (own in forms[24:])
-    assert done.stdout.splitlines()[-1].count("--tagger nltk --tags predicted") == 1
+    assert done.stdout.splitlines()[-1].count("--tagger spacy --tags predicted") == 1
 
 
 def test_packed_arcs_are_tried_over_the_same_dtrees(tmp_path: Path) -> None:

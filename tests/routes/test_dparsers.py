@@ -95,3 +95,8 @@ def test_seeds_have_one_range(path: str) -> None:
     if "seed" in signature(made).parameters:
         assert limits_of(made, "seed") == limits_of(TrainingSpec, "seed")
         assert limits_of(made, "seed").most == 2**32 - 1
+
+
+def test_what_is_gone_says_what_to_do() -> None:
+    with pytest.raises(ModelError, match="--tagger spacy"):
+        make_tagger("nltk", {})

@@ -102,7 +102,7 @@ def test_a_tagger_and_what_to_train_on(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_names() -> None:
-    with pytest.raises(ModelError, match="^unknown tagger 'x'; known are stanza, spacy, nltk$"):
+    with pytest.raises(ModelError, match="^unknown tagger 'x'; known are stanza, spacy$"):
         Tagging("x", {}).make()
     pytest.importorskip("spacy")
     tagger = Tagging("spacy", {"preset": "small", "device": "cpu", "seed": None}).make()

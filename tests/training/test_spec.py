@@ -121,7 +121,7 @@ def test_a_transformer_and_checkpoints_are_for_those_that_have_them(monkeypatch:
     for one in (dparser, tagging.make()):
         assert (one.bert_model, one.checkpoints) == ("T", Path("c"))  # type: ignore[union-attr]
         assert not one.misses_gpu  # type: ignore[union-attr]
-    other = train(monkeypatch, "--tagger", "nltk", *options).tagging
+    other = train(monkeypatch, "--tagger", "spacy", *options).tagging
     assert other is not None and other.make().preset == "small"  # type: ignore[attr-defined]
     assert train(monkeypatch, "--dparser", "gold", "--checkpoints", "c").new_dparser() is not None
     with pytest.raises(ModelError, match="the d-parser spacy takes no transformer"):
