@@ -13,6 +13,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from d2c.base.arrays import Floats
 from d2c.base.counting import commonest
 from d2c.base.progress import counted
 from d2c.cky.decoding import ChartDecoder
@@ -35,7 +36,6 @@ from d2c.cky.search.pruning import UNPRUNED, estimate
 from d2c.cky.search.search import ChartInput
 from d2c.cky.settings import ChartSettings
 from d2c.learning.adagrad import AdaGrad
-from d2c.learning.forest import Floats
 from d2c.learning.learner import Checkpoint, Training, fingerprint_of, permuted
 from d2c.packed.arcs import ArcLabels, arcs_of, single
 from d2c.packed.dtree import packed_arcs, with_packed_arcs

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from d2c.base.arrays import Floats
 from d2c.base.errors import ModelError
 from d2c.cky.grammar.grammar import Grammar
 from d2c.cky.grammar.vocabulary import Vocabulary
@@ -33,7 +34,6 @@ from d2c.cky.search.search import (
 from d2c.cky.search.skeleton import NO_YIELDS, ArcScores
 from d2c.cky.search.templates import Templates
 from d2c.cky.settings import ChartSettings
-from d2c.learning.forest import Floats
 from d2c.learning.semirings import count_derivations
 from d2c.packed.arc_features import ArcFeatures
 from d2c.packed.arcs import PackedArcs

@@ -12,6 +12,7 @@ from functools import cache
 
 import numpy as np
 
+from d2c.base.arrays import Floats
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.cky.search.chart import Query
 from d2c.cky.search.features import score_edges
@@ -21,7 +22,6 @@ from d2c.cky.search.packed_chart import build_packed_chart
 from d2c.cky.search.packed_layout import PackedLayout, lay_out_packed
 from d2c.cky.search.pruning import UNPRUNED
 from d2c.cky.search.search import GLUE_SCORE, derivation, nearness
-from d2c.learning.forest import Floats
 from d2c.learning.semirings import viterbi
 from d2c.packed.arcs import PackedArcs
 from d2c.trees.ctree import CTree, Tokens

@@ -8,13 +8,13 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from d2c.base.arrays import Floats
 from d2c.base.model_files import read_as, reading, write_settings
 from d2c.base.settings import Limits
 from d2c.cky.grammar.grammar import ROOT, Grammar, Rule
 from d2c.cky.grammar.vocabulary import Vocabulary
 from d2c.cky.search.pruning import Constraints
 from d2c.cky.settings import ChartSettings
-from d2c.learning.forest import Floats
 from d2c.learning.weights import Arrays, Like, dense, read_arrays, sparse, sparse_in, write_arrays
 from d2c.packed.feature import ArcFeature
 from d2c.trees.binarization import GLUE, LEFT, RIGHT, UNARY, Symbol

@@ -159,14 +159,15 @@ class Reduction(Route):
         return self.encoder.encode(self._heads.headed(ctree))
 
     def _decode_all(self, dtrees: Iterable[DTree], repairs: Repairs) -> Iterator[CTree]:
-        """`decode` for a stream of d-trees, in batches."""
+        """Yield what `decode` returns, for a stream of d-trees, in batches."""
         for batch in self._decoded(dtrees, repairs, False):
             yield from map(_unwrapped, map(restore_unaries, batch.ctrees, batch.chains))
 
     def _confidences_all(
         self, dtrees: Iterable[DTree], repairs: Repairs
     ) -> Iterator[tuple[CTree, Confidences]]:
-        """`confidences` for a stream of d-trees, in batches; see `d2c.reduction.confidence`."""
+        """Yield what `confidences` returns, for a stream of d-trees, in batches; see
+        `d2c.reduction.confidence`."""
         for batch in self._decoded(dtrees, repairs, True):
             if self.unaries_ is not None:
                 sure = self.unaries_.shares(batch.ctrees)
@@ -236,7 +237,7 @@ class Reduction(Route):
 
     @property
     def is_continuous(self) -> bool:
-        """Whether c-trees are decoded without gaps."""
+        """Return whether c-trees are decoded without gaps."""
         return not self.gaps_ if self.continuous is None else self.continuous
 
     @cached_property
@@ -257,7 +258,8 @@ class Reduction(Route):
     def _relabel_with_shares(
         self, dtrees: Iterable[DTree], counts: Counter[str]
     ) -> list[tuple[DTree, Sequence[float]]]:
-        """As `relabel`; and how sure each label is, [n]: those of a d-parser, which have no scores, 1."""
+        """Return what `relabel` does, and how sure each label is [n]: those of a d-parser, which have no
+        scores, 1."""
         return [(dtree, (1.0,) * len(dtree.heads)) for dtree in dtrees]
 
     def _k_best_dtrees(self, dtree: DTree, k: int) -> list[tuple[float, DTree]]:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
+from d2c.base.arrays import Longs
 
 
-def spans(first: Ints, last: Ints, parents: Ints) -> tuple[Ints, Ints]:
+def spans(first: Longs, last: Longs, parents: Longs) -> tuple[Longs, Longs]:
     """Return the least of `first` and the greatest of `last` in each node's subtree [N]. Takes log(depth)
     rounds.
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from d2c.learning.forest import Ints
+from d2c.base.arrays import Ints
 from d2c.trees.binarization import UNARY, Derivation, Step, Symbol
 from d2c.trees.dtree import head_outward, modifiers_of
 

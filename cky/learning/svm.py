@@ -8,13 +8,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from d2c.base.arrays import Ints
 from d2c.cky.search.chart import Query, build_chart
 from d2c.cky.search.features import FEATURES, Scorer, fill_atoms, part_slots, room_for_atoms, score_edges
 from d2c.cky.search.layout import Layout, Observed, heads_of, lay_out
 from d2c.cky.search.search import losses, parts_of
 from d2c.cky.search.sites import Parts, same_site, sites_of_steps
 from d2c.learning.adagrad import AdaGrad, Gradient, add, step
-from d2c.learning.forest import Ints
 from d2c.learning.kernels import kernel
 from d2c.learning.semirings import viterbi
 

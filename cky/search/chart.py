@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from d2c.base.arrays import Ints
 from d2c.cky.grammar.grammar import RuleTable
 from d2c.cky.search.growing import (
     BLOCKS,
@@ -42,7 +43,6 @@ from d2c.cky.search.growing import (
 from d2c.cky.search.layout import Layout, Observed, cell_of, heads_of, item_of, lay_out
 from d2c.cky.search.pruning import Constraints, certain_side
 from d2c.cky.search.sites import set_site
-from d2c.learning.forest import Ints
 from d2c.learning.kernels import kernel, lean
 from d2c.trees.binarization import LEFT, UNARY
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from d2c.base.arrays import Floats, Ints, Longs
 from d2c.cky.search.growing import COPY, GLUED, Chart
 from d2c.cky.search.layout import Observed
 from d2c.cky.search.templates import (
@@ -25,9 +26,8 @@ from d2c.cky.search.templates import (
     Positions,
     Templates,
 )
-from d2c.learning.forest import Floats, Ints
 from d2c.learning.kernels import inner, kernel, lean
-from d2c.learning.templates import Longs, atom_of, fill_each
+from d2c.learning.templates import atom_of, fill_each
 from d2c.trees.binarization import LEFT, RIGHT, UNARY
 
 MOST_WORDS = 100  # of the sentence that tell what kind of text it is

@@ -11,9 +11,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from d2c.base.arrays import Ints
 from d2c.cky.grammar.grammar import RuleTable
 from d2c.cky.search.sites import SITE, Sites
-from d2c.learning.forest import Forest, Ints
+from d2c.learning.forest import Forest
 from d2c.learning.kernels import inner, lean
 
 # Instead of a rule: an edge that only collects, an edge of the glue rule

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from d2c.learning.forest import Ints
+from d2c.base.arrays import Ints
 from d2c.learning.kernels import kernel, lean
 
 MOST_CELLS = 10_000

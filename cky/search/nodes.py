@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from d2c.base.arrays import Ints
 from d2c.cky.grammar.grammar import RuleTable
 from d2c.cky.search.layout import lay_out
 from d2c.cky.search.sites import Parts
-from d2c.learning.forest import Ints
 from d2c.learning.kernels import kernel
 from d2c.trees.binarization import UNARY
 

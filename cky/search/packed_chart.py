@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from d2c.base.arrays import Floats, Ints, Longs
 from d2c.cky.grammar.grammar import RuleTable
 from d2c.cky.search.chart import Query, build_chart
 from d2c.cky.search.growing import (
@@ -43,9 +44,8 @@ from d2c.cky.search.packed_layout import PackedLayout
 from d2c.cky.search.pruning import certain_side
 from d2c.cky.search.sites import Sites
 from d2c.cky.search.skeleton import NO_YIELDS
-from d2c.learning.forest import Floats, Forest, Ints
+from d2c.learning.forest import Forest
 from d2c.learning.kernels import inner, kernel, lean
-from d2c.learning.templates import Longs
 from d2c.packed.arc_features import ArcFeatures
 from d2c.packed.arcs import PackedArcs
 from d2c.trees.binarization import LEFT, UNARY

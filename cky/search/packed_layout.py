@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from d2c.base.arrays import Ints, Longs
 from d2c.cky.search.growing import NONE, place_of, room
 from d2c.cky.search.skeleton import (
     NO_YIELDS,
@@ -33,9 +34,7 @@ from d2c.cky.search.skeleton import (
     item_key,
     skeleton_of,
 )
-from d2c.learning.forest import Ints
 from d2c.learning.kernels import inner, kernel, lean
-from d2c.learning.templates import Longs
 from d2c.packed.arcs import PackedArcs
 from d2c.trees.binarization import LEFT
 

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from d2c.base.arrays import Ints
 from d2c.cky.search.growing import place_of
 from d2c.cky.search.sites import Parts
-from d2c.learning.forest import Ints
 from d2c.learning.kernels import inner, lean
 from d2c.trees.binarization import LEFT, UNARY
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from d2c.base.arrays import Doubles, Floats, Ints
 from d2c.cky.grammar.grammar import RuleTable
 from d2c.cky.search.chart import Query, build_chart
 from d2c.cky.search.features import Scorer, score_edges
@@ -16,7 +17,6 @@ from d2c.cky.search.layout import Observed
 from d2c.cky.search.packed_chart import MOST_EDGES, Packed, chart_over, score_arcs
 from d2c.cky.search.pruning import UNPRUNED
 from d2c.cky.search.sites import SITE, Parts, Sites
-from d2c.learning.forest import Doubles, Floats, Ints
 from d2c.learning.kbest import k_best
 from d2c.learning.kernels import kernel, lean
 from d2c.learning.semirings import marginals, viterbi

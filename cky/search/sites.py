@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from d2c.base.arrays import Ints
 from d2c.cky.search.layout import Layout
-from d2c.learning.forest import Ints
 from d2c.learning.kernels import kernel, lean
 from d2c.trees.binarization import LEFT, RIGHT, UNARY
 

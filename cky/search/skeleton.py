@@ -14,10 +14,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from d2c.base.arrays import Doubles, Floats, Ints, Longs
 from d2c.cky.search.growing import NONE, room
-from d2c.learning.forest import Doubles, Floats, Ints
 from d2c.learning.kernels import inner, kernel, lean
-from d2c.learning.templates import Longs
 from d2c.trees.binarization import LEFT, RIGHT
 
 Bits = NDArray[np.uint8]

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from d2c.learning.forest import Ints
+from d2c.base.arrays import Ints
 from d2c.learning.templates import Rows, fields_of, rows
 from d2c.trees.binarization import LEFT, RIGHT, UNARY
 

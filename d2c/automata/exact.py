@@ -13,7 +13,7 @@ from d2c.automata.oracles import LinearOracle
 from d2c.automata.scores import OracleScorer
 from d2c.automata.states import Text
 from d2c.automata.systems import Action
-from d2c.learning.forest import Doubles, Floats, Ints
+from d2c.base.arrays import Doubles, Floats, Ints
 from d2c.learning.kbest import k_best
 from d2c.learning.semirings import count_derivations, marginals, viterbi
 from d2c.packed.arcs import LEAST, PackedArcs, arcs_of, labels_of

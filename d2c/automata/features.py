@@ -34,7 +34,7 @@ from d2c.automata.states import (
     SYMBOL,
     Text,
 )
-from d2c.automata.systems import Longs
+from d2c.base.arrays import Longs
 from d2c.learning.kernels import lean
 from d2c.learning.templates import Rows, fields_of, look_up, rows
 

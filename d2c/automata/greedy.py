@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from d2c.automata.scores import OracleScorer, decide
 from d2c.automata.states import BOTTOM, Text, row_of, take
-from d2c.automata.systems import ACCEPT, SHIFT, Longs
+from d2c.automata.systems import ACCEPT, SHIFT
+from d2c.base.arrays import Longs
 from d2c.learning.kernels import kernel
 
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from d2c.automata.scores import OracleScorer, look, only_of, score, shares
 from d2c.automata.states import BOTTOM, Text, row_of, take
-from d2c.automata.systems import KINDS, SHIFT, Longs
+from d2c.automata.systems import KINDS, SHIFT
+from d2c.base.arrays import Floats, Longs
 from d2c.learning.adagrad import Gradient, add
-from d2c.learning.forest import Floats
 from d2c.learning.kernels import inner, kernel
 
 _LEAST_SHARE = np.float32(1e-30)

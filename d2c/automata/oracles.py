@@ -16,9 +16,10 @@ import numpy as np
 
 from d2c.automata import greedy, learning
 from d2c.automata.features import OracleTemplates
-from d2c.automata.scores import Floats, OracleScorer
+from d2c.automata.scores import OracleScorer
 from d2c.automata.states import AHEAD, Text, new_stack
-from d2c.automata.systems import KINDS, Action, Longs, System
+from d2c.automata.systems import KINDS, Action, System
+from d2c.base.arrays import Floats, Longs
 from d2c.base.model_files import read_as, reading, write_settings
 from d2c.learning.adagrad import step as descend
 from d2c.learning.learner import Epoch, Training

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from d2c.automata.features import FIELDS, POSITIONS, VIEWS, OracleTemplates, see
 from d2c.automata.states import Text
-from d2c.automata.systems import KINDS, Longs, Tables
+from d2c.automata.systems import KINDS, Tables
+from d2c.base.arrays import Floats, Longs
 from d2c.learning.kernels import lean
 from d2c.learning.templates import atom_of
 
-Floats = NDArray[np.float32]
 _SHARED = VIEWS - 1  # the views that several configurations have alike
 _PLACES = 1024  # of a cache, for each view
 _FACTOR, _HALF, _SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(32), np.uint64(64 - 10)

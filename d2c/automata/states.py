@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from d2c.automata.systems import SHIFT, Longs, Tables
+from d2c.automata.systems import SHIFT, Tables
+from d2c.base.arrays import Ints, Longs
 from d2c.learning.kernels import lean
-from d2c.learning.templates import Ints
 from d2c.trees.binarization import LEFT, RIGHT
 
 # Attributes, one column each: the symbol, unary steps since the last other one, position of the head token,

@@ -26,8 +26,8 @@ from math import prod
 from typing import NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from d2c.base.arrays import Bools, Longs
 from d2c.trees.binarization import GLUE, LEFT, RIGHT, UNARY, Step, Symbol
 
 SHIFT, ACCEPT, KINDS = 3, 4, 5
@@ -35,8 +35,6 @@ NOTHING, GOAL = 0, 1  # numbers of what is below the stack, and of the symbol th
 _MOST = 1 << 25  # cells of the table of results, 256 MB
 UNKNOWN_TAG = Symbol("", "tag")  # of tokens whose tags were not in the treebank
 
-Longs = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 Item = TypeVar("Item")
 
 

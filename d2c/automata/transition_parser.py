@@ -19,6 +19,7 @@ from d2c.automata.exact import SEARCHES, Exact, ScoredTree
 from d2c.automata.oracles import PRESETS, LinearOracle, passes
 from d2c.automata.static_oracles import built
 from d2c.automata.systems import Action
+from d2c.base.arrays import Doubles
 from d2c.base.batches import batches
 from d2c.base.counting import many
 from d2c.base.errors import ModelError
@@ -26,7 +27,6 @@ from d2c.base.progress import log
 from d2c.base.schema import checked
 from d2c.base.settings import seed_setting, setting
 from d2c.base.temporary import whole_directory
-from d2c.learning.forest import Doubles
 from d2c.learning.learner import Epoch
 from d2c.packed.arcs import single
 from d2c.packed.dtree import with_packed_arcs

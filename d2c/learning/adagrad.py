@@ -45,7 +45,7 @@ class AdaGrad(NamedTuple):
 
     @classmethod
     def new(cls, size: int, rate: float, penalty: float) -> AdaGrad:
-        """All weights 0; size must be a power of two."""
+        """Return a learner whose weights [size] are 0; size must be a power of two."""
         weights, squares = np.zeros(size, np.float32), np.zeros(size, np.float32)
         sums, seen, slots = np.zeros(size, np.float64), np.zeros(size, np.int32), np.empty(size, np.int32)
         touched, clock = np.zeros(1, np.int64), np.zeros(1, np.int64)
@@ -53,7 +53,7 @@ class AdaGrad(NamedTuple):
 
     @classmethod
     def after(cls, weights: NDArray[np.float32], squares: float, rate: float, penalty: float) -> AdaGrad:
-        """Begin with weights that were learned before, of whose gradients nothing is known.
+        """Begin with weights [size] that were learned before, of whose gradients nothing is known.
 
         squares: what stands for the sum of the squares of each weight's gradients; the greater, the slower
                  these weights change
@@ -65,27 +65,29 @@ class AdaGrad(NamedTuple):
         return learner
 
     def touch(self, slots: NDArray[Any]) -> None:
-        """Say of which weights there were gradients; their squares are not 0."""
+        """Say in which slots [S] weights had gradients; their squares are not 0."""
         self.slots[: len(slots)], self.touched[0] = slots, len(slots)
 
     @property
     def of_gradients(self) -> NDArray[np.int32]:
-        """Slots of the weights that had a gradient."""
+        """Return the slots [touched] of the weights that had a gradient."""
         return self.slots[: self.touched[0]]
 
     def average(self) -> NDArray[np.float32]:
-        """The mean of the weights over all steps; the last ones follow the last sentences too closely."""
+        """Return the mean of the weights over all steps [size]; the last ones follow the last sentences too
+        closely."""
         catch_up(self)
         return self._means(self.of_gradients)
 
     def truncated_average(self) -> NDArray[np.float32]:
-        """Return `average`, but 0 where the last weight is 0: a greater penalty makes a smaller model."""
+        """Return `average` [size], but 0 where the last weight is 0: a greater penalty makes a smaller
+        model."""
         catch_up(self)
         slots = self.of_gradients
         return self._means(slots[self.weights[slots] != 0])
 
     def _means(self, slots: NDArray[np.int32]) -> NDArray[np.float32]:
-        """Those of some weights, and 0 for others."""
+        """Return the means of the weights in some slots [S], and 0 for all others [size]."""
         result = np.zeros(len(self.weights), np.float32)
         result[slots] = self.sums[slots] / max(1, self.clock[0])
         return result
@@ -116,7 +118,7 @@ class Gradient(NamedTuple):
 
     @classmethod
     def of(cls, learner: AdaGrad) -> Gradient:
-        """Nothing yet. A step must follow before the learner is used otherwise."""
+        """Return an empty gradient. A step must follow before the learner is used otherwise."""
         size = len(learner.weights)  # room that takes no memory before it is used
         slots, values, paid = np.empty(size, np.int64), np.empty(size, np.float32), np.empty(size, np.int32)
         return cls(slots, values, paid, learner.seen, np.zeros(1, np.int64))
@@ -124,7 +126,7 @@ class Gradient(NamedTuple):
 
 @inner
 def add(gradient: Gradient, slot: int, amount: float) -> None:
-    """Adds to the gradient of one weight."""
+    """Add to the gradient of one weight."""
     if gradient.entry[slot] >= 0:
         touched = gradient.touched[0]
         gradient.slots[touched], gradient.values[touched] = slot, 0.0
@@ -136,7 +138,7 @@ def add(gradient: Gradient, slot: int, amount: float) -> None:
 
 @inner
 def _shrink(learner: AdaGrad, slot: int, until: int) -> None:
-    """Pays the penalty of a weight for the steps up to and with `until`."""
+    """Pay the penalty of a weight for the steps up to and with `until`."""
     w, steps = learner.weights[slot], until - learner.seen[slot]
     learner.seen[slot] = until
     if w != 0.0 and steps > 0:
@@ -149,7 +151,7 @@ def _shrink(learner: AdaGrad, slot: int, until: int) -> None:
 
 @kernel
 def step(learner: AdaGrad, gradient: Gradient) -> None:
-    """One step along a gradient, which is empty again afterwards."""
+    """Take a step along a gradient, which is empty again afterwards."""
     now = learner.clock[0]
     for i in range(gradient.touched[0]):
         slot, g = gradient.slots[i], gradient.values[i]
@@ -170,6 +172,6 @@ def step(learner: AdaGrad, gradient: Gradient) -> None:
 
 @kernel
 def catch_up(learner: AdaGrad) -> None:
-    """Pays all weights' penalties up to the present step."""
+    """Pay all weights' penalties up to the present step."""
     for i in range(learner.touched[0]):
         _shrink(learner, np.int64(learner.slots[i]), learner.clock[0])

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-Ints = NDArray[np.int32]
-Floats = NDArray[np.float32]
-Doubles = NDArray[np.float64]
+from d2c.base.arrays import Ints
 
 
 class Forest(NamedTuple):

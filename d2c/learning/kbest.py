@@ -10,15 +10,21 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from d2c.learning.forest import Doubles, Floats, Forest, Ints
+from d2c.base.arrays import Doubles, Floats, Ints
+from d2c.learning.forest import Forest
 from d2c.learning.kernels import inner, kernel
 from d2c.learning.semirings import before_edges
 
 
 @kernel
 def k_best(forest: Forest, scores: Floats, k: int) -> tuple[Doubles, Ints, Ints]:
-    """Scores [K <= k] of the best derivations of the goal, best first; the edges of all, one derivation after
-    the other, those of a vertex before those that use it; where each derivation begins [K + 1]."""
+    """Return the best derivations of the goal, best first.
+
+    scores: [E] of each edge
+
+    Their scores [K <= k]; the edges of all, one derivation after the other, those of a vertex before those
+    that use it; where each derivation begins [K + 1].
+    """
     best = np.full((forest.vertices, k), -np.inf)  # sorted
     back = np.full((forest.vertices, k, 3), -1, np.int32)  # edge, rank in the tail, rank in the modifier
     inside = before_edges(forest, 0.0, -np.inf)
@@ -59,7 +65,10 @@ def _insert(best: Doubles, back: NDArray[np.int32], score: float, step: tuple[in
 
 @inner
 def _follow(forest: Forest, back: NDArray[np.int32], rank: int, chosen: Ints) -> int:
-    """Writes the edges of one derivation of the goal; returns how many."""
+    """Write the edges of one derivation of the goal into `chosen` [V]; return how many.
+
+    back: [V, k, 3] edge, rank in the tail, rank in the modifier
+    """
     ranks = np.full(forest.vertices, np.int32(-1))
     ranks[-1] = rank
     count = 0

@@ -27,12 +27,12 @@ _IMPORTED = re.compile(r"^from d2c\.(\S+) import", re.MULTILINE)
 
 
 def kernel(function: Callable[..., Any]) -> Any:
-    """Compiles a kernel that Python calls."""
+    """Compile a kernel that Python calls."""
     return _cached(njit(nogil=True, error_model="numpy")(function), function)
 
 
 def inner(function: Callable[..., Any]) -> Any:
-    """Compiles what kernels only call: without what Python needs to call it, which takes long to compile."""
+    """Compile what kernels only call: without what Python needs to call it, which takes long to compile."""
     return _cached(njit(nogil=True, error_model="numpy", **_ALONE)(function), function)
 
 
@@ -47,7 +47,8 @@ def lean(function: Callable[..., Any]) -> Any:
 
 @cache
 def sources() -> str:
-    """A digest of all files with kernels, and of those that they import from: constants are compiled in."""
+    """Return a digest of all files with kernels, and of those that they import from: constants are compiled
+    in."""
     rooms = (room for room in _PACKAGE.iterdir() if room.is_dir())  # some may be links, which rglob passes by
     texts = {path: path.read_text(encoding="utf-8") for room in rooms for path in room.rglob("*.py")}
     kernels = {path for path, text in texts.items() if "d2c.learning.kernels import" in text}

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from d2c.base.arrays import Floats, Longs
 from d2c.base.checkpoints import reading_checkpoint, write_checkpoint
 from d2c.base.errors import ModelError
 from d2c.base.progress import EACH, log
@@ -23,8 +24,6 @@ from d2c.learning.adagrad import AdaGrad, Gradient
 from d2c.learning.settings import LearnerSettings
 from d2c.learning.weights import MOST_BYTES, Like, halved, read_arrays, write_arrays
 
-Floats = NDArray[np.float32]
-Longs = NDArray[np.int64]
 Order = Callable[[int, int, int], Longs]  # seed, number of the epoch, number of examples
 Learn = Callable[[Longs], tuple[float, int]]  # takes a step for each example; the losses' sum, gold parts
 
@@ -78,12 +77,12 @@ class Checkpoint(NamedTuple):
 
     @property
     def path(self) -> Path:
-        """The file."""
+        """Return the file."""
         return self.directory / _CHECKPOINT
 
 
 def fingerprint_of(settings: object, columns: Iterable[ArrayLike]) -> NDArray[np.uint8]:
-    """Return a digest of settings and of all arrays that a training learns from."""
+    """Return a digest [bytes] of settings and of all arrays that a training learns from."""
     digest = hashlib.sha256(repr(settings).encode())
     for column in columns:
         digest.update(np.ascontiguousarray(column).tobytes())
@@ -91,7 +90,7 @@ def fingerprint_of(settings: object, columns: Iterable[ArrayLike]) -> NDArray[np
 
 
 def reshuffled(seed: int, epoch: int, size: int) -> Longs:
-    """Return the order of examples in an epoch: that of the epoch before, shuffled again."""
+    """Return the order of examples in an epoch [size]: that of the epoch before, shuffled again."""
     rng, order = np.random.default_rng(seed), np.arange(size)
     for _ in range(epoch):
         rng.shuffle(order)
@@ -99,7 +98,7 @@ def reshuffled(seed: int, epoch: int, size: int) -> Longs:
 
 
 def permuted(seed: int, epoch: int, size: int) -> Longs:
-    """Return the order of examples in an epoch: a permutation of its own."""
+    """Return the order of examples in an epoch [size]: a permutation of its own."""
     return np.random.default_rng((seed, epoch)).permutation(size)
 
 
@@ -136,8 +135,8 @@ class Training:
         score: Callable[[Floats], float] | None = None,
         progress: Callable[[Epoch], None] | None = None,
     ) -> Floats:
-        """Return the truncated averages of the weights, in half precision, of the epoch with the best score,
-        the first of equal ones; without `score`, of the last epoch.
+        """Return the truncated averages of the weights [2^bits], in half precision, of the epoch with the
+        best score, the first of equal ones; without `score`, of the last epoch.
 
         examples: how many there are
         learn:    takes one step for each example of these numbers; at most EACH at a time
@@ -175,8 +174,12 @@ class Training:
         order, loss, parts = self.order(self.settings.seed, number, examples), 0.0, 0
         for begin in range(0, len(order), EACH):
             log.debug(
-                *("%s: epoch %d of %d, sentence %d of %d", self.name, number, self.settings.epochs),
-                *(begin + 1, len(order)),
+                "%s: epoch %d of %d, sentence %d of %d",
+                self.name,
+                number,
+                self.settings.epochs,
+                begin + 1,
+                len(order),
             )
             losses, gold = learn(order[begin : begin + EACH])
             loss, parts = loss + losses, parts + gold

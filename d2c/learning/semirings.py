@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from d2c.learning.forest import Doubles, Floats, Forest, Ints
+from d2c.base.arrays import Doubles, Floats, Ints
+from d2c.learning.forest import Forest
 from d2c.learning.kernels import inner, kernel
 
 
 @inner
 def before_edges(forest: Forest, axiom: float, derived: float) -> Doubles:
-    """[V] the value of each vertex before the first edge: of an axiom, or of what has derivations."""
+    """Return the value [V] of each vertex before the first edge: of an axiom, or of what has derivations."""
     inside = np.full(forest.vertices, axiom)
     for vertex in forest.head:
         inside[vertex] = derived
@@ -23,7 +24,10 @@ def before_edges(forest: Forest, axiom: float, derived: float) -> Doubles:
 
 @kernel
 def viterbi(forest: Forest, scores: Floats) -> Ints:
-    """The edges of a best derivation of the goal, those of a vertex before those that use it."""
+    """Return the edges of a best derivation of the goal, those of a vertex before those that use it.
+
+    scores: [E] of each edge
+    """
     best = before_edges(forest, 0.0, -np.inf)
     back = np.full(forest.vertices, np.int32(-1))
     for edge in range(len(scores)):
@@ -59,7 +63,10 @@ def count_derivations(forest: Forest) -> float:
 
 @kernel
 def marginals(forest: Forest, scores: Floats) -> tuple[float, Doubles]:
-    """The log of the sum of exp(score) over all derivations; [E] each edge's share of it."""
+    """Return the log of the sum of exp(score) over all derivations; each edge's share of that sum [E].
+
+    scores: [E] of each edge
+    """
     inside, weight = before_edges(forest, 0.0, -np.inf), np.empty(len(scores))
     for edge in range(len(scores)):
         head, modifier = forest.head[edge], forest.modifier[edge]

@@ -12,7 +12,7 @@ fields of a context into one row, and `fill_atoms` does the rest:
 
     POSITIONS = ("h", "m", "m-1")
     FIELDS = (*fields_of(("word", "tag"), POSITIONS), "distance")  # word[h], word[m], ..., tag[m-1], distance
-    TEMPLATES = ("", "tag[h] tag[m]", "word[m] distance")
+    TEMPLATES = names_in("-, tag[h] tag[m], word[m] distance")
     TABLE = rows(TEMPLATES, FIELDS)  # [3, WIDTH]: made once, handed to kernels
 
     @kernel
@@ -36,10 +36,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from d2c.base.arrays import Ints, Longs
 from d2c.learning.kernels import lean
 
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
 Rows = NDArray[np.uint32]
 
 WIDTH = 4  # fields of a template at most
@@ -54,12 +53,19 @@ _HALF, _SOME, _SIGN = np.uint64(32), np.uint64(29), np.uint64(2)
 
 
 def fields_of(columns: Sequence[str], positions: Sequence[str]) -> tuple[str, ...]:
-    """Names every column at every position, as `look_up` orders them: word[h], word[m], ..., tag[h]."""
+    """Return the name of every column at every position, as `look_up` orders them: word[h], word[m], ...,
+    tag[h]."""
     return tuple(f"{column}[{position}]" for column in columns for position in positions)
 
 
+def names_in(text: str) -> tuple[str, ...]:
+    """Return the fields, or templates, of a text, which has commas between them; `-` has no field."""
+    return tuple(["" if name == "-" else name for name in map(str.strip, text.split(","))])
+
+
 def rows(templates: Sequence[str], fields: Sequence[str]) -> Rows:
-    """[T, WIDTH] the indices of each template's fields; that of the field behind the last where it has fewer.
+    """Return the indices of each template's fields [T, WIDTH]; that of the field behind the last where it has
+    fewer.
 
     Raises ValueError for a field that there is not, and for a template with too many.
     """
@@ -75,7 +81,8 @@ def rows(templates: Sequence[str], fields: Sequence[str]) -> Rows:
 
 @lean
 def look_up(column: Ints, positions: Longs, numbers: Longs, begin: int) -> int:
-    """Writes what stands at the positions of a column into `numbers`, from `begin` on; where that ends."""
+    """Write what stands at some positions [P] of a column [tokens] into `numbers` [fields + 1], from `begin`
+    on; return where that ends."""
     for i in range(len(positions)):
         numbers[begin + i] = column[positions[i]]
     return begin + len(positions)
@@ -83,7 +90,7 @@ def look_up(column: Ints, positions: Longs, numbers: Longs, begin: int) -> int:
 
 @lean
 def _mixed(x: np.uint64) -> int:
-    """62 bits, each of which depends on all of x."""
+    """Return 62 bits, each of which depends on all of x."""
     x ^= x >> _HALF
     x *= _MIX
     x ^= x >> _SOME
@@ -92,7 +99,7 @@ def _mixed(x: np.uint64) -> int:
 
 @lean
 def fill_atoms(numbers: Longs, table: Rows, begin: int, end: int, salt: int, atoms: Longs, count: int) -> int:
-    """Appends the atoms of the templates from `begin` to `end`; how many atoms there are then.
+    """Append the atoms of the templates from `begin` to `end`; return how many atoms there are then.
 
     numbers: [fields + 1] of each field, and 0; an atom depends on those of its template's fields,
              on its template and on `salt`, a small number
@@ -105,7 +112,8 @@ def fill_atoms(numbers: Longs, table: Rows, begin: int, end: int, salt: int, ato
 
 @lean
 def atom_of(numbers: Longs, table: Rows, row: np.uint64, salt: int) -> int:
-    """Return the atom of one template; arguments are those of `fill_atoms`."""
+    """Return the atom of one template, a row of the table [T, WIDTH]; other arguments are those of
+    `fill_atoms`."""
     # Unsigned: products wrap around there, while the compiler takes it that signed ones never overflow.
     x = (np.uint64(salt * 1024) + row) * _TEMPLATE
     x += np.uint64(numbers[table[row, 0]]) * _FIRST
@@ -117,7 +125,7 @@ def atom_of(numbers: Longs, table: Rows, row: np.uint64, salt: int) -> int:
 
 @lean
 def fill_each(number: int, fillers: Ints, salt: int, atoms: Longs, count: int) -> int:
-    """Appends an atom for each filler of one template; how many atoms there are then.
+    """Append an atom for each filler [F] of one template; return how many atoms there are then.
 
     number: the template's, which is none of the table's rows; or what else all these atoms depend on
     """

@@ -36,13 +36,13 @@ WITH_SLOTS = {"slots": Like("i4", 1), "values": Like("f4", 1)}  # as of 0.2.0
 
 
 def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Writes named arrays, compressed."""
+    """Write named arrays of any shape `[...]`, compressed."""
     np.savez_compressed(path, allow_pickle=False, **arrays)
 
 
 def read_arrays(path: Path, expected: Mapping[str, Like], most: int = MOST_BYTES) -> Arrays:
-    """The arrays of these names, of so many bytes at most in all. Raises ModelError where one is missing, too
-    large, or of another kind."""
+    """Return the arrays of these names, of so many bytes at most in all. Raises ModelError where one is
+    missing, too large, or of another kind."""
     check_file(path, most)
     with reading(path), zipfile.ZipFile(path) as archive:
         if sum(archive.getinfo(f"{name}.npy").file_size for name in expected) > most:
@@ -54,7 +54,7 @@ def read_arrays(path: Path, expected: Mapping[str, Like], most: int = MOST_BYTES
 
 
 def _check(archive: zipfile.ZipFile, name: str, like: Like) -> None:
-    """Raises ValueError unless the header of an array says what is expected and fits the size of its file."""
+    """Raise ValueError unless the header of an array says what is expected and fits the size of its file."""
     info = archive.getinfo(f"{name}.npy")
     with archive.open(info) as stream:
         version = np.lib.format.read_magic(stream)
@@ -68,13 +68,13 @@ def _check(archive: zipfile.ZipFile, name: str, like: Like) -> None:
 
 
 def halved(weights: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return weights that `sparse` keeps as they are: those of half precision."""
+    """Return weights [2^bits] that `sparse` keeps as they are: those of half precision."""
     largest = np.finfo(np.float16).max
     return np.clip(weights, -largest, largest).astype(np.float16).astype(np.float32)
 
 
 def sparse(weights: NDArray[np.float32]) -> Arrays:
-    """Return the values of weights that are not 0, and where they are, in bits; see `halved`."""
+    """Return the values of weights [2^bits] that are not 0, and where they are, in bits; see `halved`."""
     values = weights.astype(np.float16)
     return {"filled": np.packbits(values != 0), "values": values[values != 0]}
 
@@ -87,7 +87,7 @@ def sparse_in(path: Path) -> Mapping[str, Like]:
 
 
 def dense(arrays: Mapping[str, NDArray[Any]], bits: int) -> NDArray[np.float32]:
-    """[2^bits] the weights of which a file kept some. Raises ValueError for what does not fit."""
+    """Return the weights [2^bits] of which a file kept some. Raises ValueError for what does not fit."""
     if not isinstance(bits, int) or not 1 <= bits <= MOST_BITS:
         raise ValueError(f"a table of 2^{bits} weights")
     values, size = arrays["values"], 1 << bits
@@ -107,6 +107,6 @@ def _filled(bits: NDArray[np.uint8], size: int) -> NDArray[Any]:
 
 
 def check_numbers(values: NDArray[Any]) -> None:
-    """Raises ValueError unless all are numbers, and such that sums of them are numbers, too."""
+    """Raise ValueError unless all are numbers, and such that sums of them are numbers, too."""
     if not np.all(np.abs(values.astype(np.float32)) < _LARGEST):  # nor is NaN less
         raise ValueError("some weights are no numbers")

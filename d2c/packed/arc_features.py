@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from d2c.base.arrays import Floats, Ints, Longs
 from d2c.learning.adagrad import Gradient, add
-from d2c.learning.forest import Floats, Ints
 from d2c.learning.kernels import inner, kernel, lean
-from d2c.learning.templates import Longs, atom_of, rows
+from d2c.learning.templates import atom_of, names_in, rows
 from d2c.packed.arcs import PackedArcs
 
 # bin: of the probability; rank: how many arcs of the word are more probable; own: whether it is in the
@@ -25,20 +25,16 @@ FIELDS = ("bin", "rank", "own", "heads", "far", "likely", "tag[m]", "tag[h]", "w
 _BIN, _RANK, _OWN, _HEADS, _FAR, _LIKELY, _TAG_M, _TAG_H, _WORD_M = range(len(FIELDS))
 VALUED = 2  # templates of either kind with the logarithm as their value
 ARCS = rows(
-    (
-        *("", "tag[m]"),
-        *("bin", "bin rank own", "bin own heads", "bin far", "rank own tag[m] far"),
-        *("bin tag[m]", "bin tag[h]", "bin tag[m] tag[h]", "bin word[m]"),
+    names_in(
+        "-, tag[m], bin, bin rank own, bin own heads, bin far, rank own tag[m] far,"
+        "bin tag[m], bin tag[h], bin tag[m] tag[h], bin word[m]"
     ),
     FIELDS,
 )
 # Conjoined with the symbol, but for the first and the last
-SYMBOLS = rows(("", "", "bin", "bin likely", "bin rank", "likely own"), FIELDS)
+SYMBOLS = rows(names_in("-, -, bin, bin likely, bin rank, likely own"), FIELDS)
 _BINS = np.log(
-    [
-        *(0.003, 0.01, 0.02, 0.04, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9),
-        *(0.95, 0.98, 0.995),
-    ]
+    [0.003, 0.01, 0.02, 0.04, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.995]
 ).astype(np.float32)
 _FARTHEST = np.array([1, 2, 3, 4, 6, 9, 14, 20])  # upper bounds of the first eight of the nine distances
 _MOST_RANK, _MOST_HEADS, _NEAR = 3, 4, np.float32(0.001)
@@ -66,7 +62,12 @@ class ArcFeatures(NamedTuple):
 
     @classmethod
     def of(cls, observed: Observed, arcs: PackedArcs, labels: Floats, size: int) -> ArcFeatures:
-        """Return those of a sentence. observed: with the d-parser's own heads; size: of the table"""
+        """Return those of a sentence.
+
+        observed: [n + 2] tokens with the d-parser's own heads
+        labels:   [A, S] as in the attribute, or [0, 0]
+        size:     of the table of weights
+        """
         slots = _slots(observed, arcs.begin, arcs.heads, arcs.logs, labels, size - 1)
         return cls(slots[0], arcs.logs, slots[1], labels)
 
@@ -79,7 +80,7 @@ class ArcFeatures(NamedTuple):
 
 @lean
 def _bin(log: np.float32) -> int:
-    """The number of a probability's bin."""
+    """Return the number of a probability's bin."""
     number = 0
     for bound in _BINS:
         number += int(bound < log)
@@ -90,7 +91,11 @@ def _bin(log: np.float32) -> int:
 def _fill_numbers(
     observed: Observed, begin: Ints, heads: Ints, logs: Floats, place: tuple[int, int], numbers: Longs
 ) -> None:
-    """Write the fields of an arc. place: the word that it leads to, and its own place"""
+    """Write the fields of an arc into `numbers` [fields + 1].
+
+    observed: [n + 2] tokens; begin: [n + 1]; heads, logs: [A]
+    place:    the word that the arc leads to, and its own place
+    """
     m, arc = place
     h, rank, distance = heads[arc], 0, 0
     for other in range(begin[m], begin[m + 1]):
@@ -124,7 +129,10 @@ def _fill_symbols(labels: Floats, mask: int, numbers: Longs, slots: Longs) -> No
 def _slots(
     observed: Observed, begin: Ints, heads: Ints, logs: Floats, labels: Floats, mask: int
 ) -> tuple[Longs, Longs]:
-    """The slots of the features of arcs, and of symbols, as in `ArcFeatures`."""
+    """Return the slots of the features of arcs [A, features], and of symbols [A, S, features].
+
+    observed: [n + 2] tokens; begin: [n + 1]; heads, logs: [A]; labels: [A, S], or [0, 0]
+    """
     arcs = np.empty((len(heads), len(ARCS)), np.int64)
     symbols = np.empty((*labels.shape, len(SYMBOLS)), np.int64)
     numbers = np.zeros(len(FIELDS) + 1, np.int64)
@@ -140,7 +148,7 @@ def _slots(
 
 @kernel
 def _totals(slots: Longs, logs: Floats, weights: Floats) -> Floats:
-    """[N] the sums of weights times values. slots: [N, features]; logs: [N]"""
+    """Return the sums of weights times values [N]. slots: [N, features]; logs: [N]"""
     totals = np.zeros(len(slots), np.float32)
     for i in range(len(slots)):
         for feature in range(slots.shape[1]):
@@ -151,14 +159,14 @@ def _totals(slots: Longs, logs: Floats, weights: Floats) -> Floats:
 
 @inner
 def _add_all(gradient: Gradient, slots: Longs, log: float, sign: float) -> None:
-    """Adds the features in these slots to a gradient."""
+    """Add the features in these slots [features] to a gradient."""
     for feature in range(len(slots)):
         add(gradient, slots[feature], sign * log if feature < VALUED else sign)
 
 
 @kernel
 def add_arcs(gradient: Gradient, features: ArcFeatures, places: Longs, symbols: Longs, sign: float) -> None:
-    """Adds the features of arcs in a derivation to a gradient.
+    """Add the features of arcs in a derivation to a gradient.
 
     places: [P] the arcs, or -1; symbols: [P] what each of them makes, or -1
     """

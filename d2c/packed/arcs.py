@@ -41,7 +41,7 @@ class ArcLabels(NamedTuple):
     logs: NDArray[np.float32]
 
     def of(self, rows: NDArray[Any]) -> ArcLabels:
-        """Return those of some arcs, by their numbers; for -1 all labels are equally probable."""
+        """Return those of some arcs, by their numbers [C]; for -1 all labels are equally probable."""
         logs = self.logs[rows]
         logs[np.asarray(rows) < 0] = -np.log(max(1, len(self.names)))
         return ArcLabels(self.names, logs)
@@ -53,7 +53,7 @@ class ArcLabels(NamedTuple):
         return ArcLabels(names, logs)
 
     def summed(self, wanted: tuple[str, ...], names: tuple[str, ...]) -> NDArray[np.float32]:
-        """[A, W] the logarithms for each of `wanted`, of the sum over the labels with this name.
+        """Return the logarithms [A, W] for each of `wanted`, of the sum over the labels with this name.
 
         names: [L] what each label is called here
         """
@@ -70,7 +70,7 @@ def _numbers(names: tuple[str, ...], others: tuple[str, ...]) -> list[int]:
 
 @lru_cache
 def _alike(names: tuple[str, ...], others: tuple[str, ...]) -> NDArray[np.float32]:
-    """[L, W] 1 where names are the same, else 0."""
+    """Return 1 where names are the same, else 0, [L, W]."""
     same = [[name == other for other in others] for name in names]
     return np.array(same, np.float32).reshape(len(names), len(others))
 
@@ -103,24 +103,26 @@ class PackedArcs(NamedTuple):
         return len(self.heads) == len(self.begin) - 1
 
     def dependents(self) -> NDArray[np.int32]:
-        """[A] the word, from 0, that each arc leads to."""
+        """Return the word, from 0, that each arc leads to [A]."""
         return np.repeat(np.arange(len(self.begin) - 1, dtype=np.int32), np.diff(self.begin))
 
     def places(self, dependents: NDArray[Any], heads: NDArray[Any]) -> NDArray[np.int64]:
-        """[C] where the arcs from these heads (0 = root) to these words (from 0) are; -1: there is none."""
+        """Return where the arcs from these heads [C] (0 = root) to these words [C] (from 0) are; -1: there is
+        none."""
         found, there = self._sought(dependents, heads)
         return np.where(there, found, -1)
 
     def of_tree(self, heads: Sequence[int]) -> NDArray[np.int64]:
-        """[n] where the arcs of a d-tree are, by its heads (1..n, 0 = root); -1: there is none."""
+        """Return where the arcs of a d-tree are [n], by its heads (1..n, 0 = root); -1: there is none."""
         return self.places(np.arange(len(heads)), np.array(heads))
 
     def among(self, heads: Sequence[int]) -> list[bool]:
-        """[n] whether each of these heads is among those of its word."""
+        """Return whether each of these heads [n] is among those of its word."""
         return [place >= 0 for place in self.of_tree(heads).tolist()]
 
     def kept(self, least: float, *trees: Sequence[int]) -> PackedArcs:
-        """The arcs of this probability or more, and those of some trees, by their heads: 1..n, 0 = root.
+        """Return the arcs of this probability or more, and those of some trees, by their heads: 1..n, 0 =
+        root.
 
         An arc that is in a tree alone counts as probable as the least one of its word.
         """
@@ -144,7 +146,7 @@ class PackedArcs(NamedTuple):
     def _sought(
         self, dependents: NDArray[Any], heads: NDArray[Any]
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """[C] where these arcs are or would be, and whether they are there."""
+        """Return where these arcs are or would be [C], and whether they are there [C]."""
         size = len(self.begin)
         keys = self.dependents().astype(np.int64) * size + self.heads
         wanted = np.asarray(dependents, np.int64) * size + heads
@@ -153,7 +155,7 @@ class PackedArcs(NamedTuple):
 
 
 def arcs_of(probabilities: NDArray[np.float64], heads: Sequence[int], least: float = LEAST) -> PackedArcs:
-    """The likely arcs of a sentence, and those of a d-tree.
+    """Return the likely arcs of a sentence, and those of a d-tree.
 
     probabilities: [n, n + 1] of each word's heads, those of the root first; heads: 1..n, 0 = root
     """
@@ -214,7 +216,7 @@ def parted(arcs: PackedArcs, lengths: Iterable[int]) -> Iterator[PackedArcs]:
 
 
 def to_arrays(arcs: PackedArcs) -> Arrays:
-    """Packed arcs as arrays; the names of labels as UTF-8, a line each."""
+    """Return packed arcs as arrays [A], see `ARRAYS`; the names of labels as UTF-8, a line each."""
     names, logs = arcs.labels or ArcLabels((), np.zeros((0, 0), np.float32))
     said = np.frombuffer("\n".join(names).encode(), np.uint8)
     yields = np.zeros(0, np.float32) if arcs.yields is None else arcs.yields
@@ -233,7 +235,8 @@ def from_arrays(arrays: Arrays) -> PackedArcs:
 def _packed(
     words: NDArray[Any], heads: NDArray[np.int32], logs: NDArray[np.float32], labels: ArcLabels | None
 ) -> PackedArcs:
-    """Return arcs in order, probabilities made to sum to 1 for each word; every word has one at least."""
+    """Return arcs in order, of which words, heads and logarithms [A] are given, probabilities made to sum to
+    1 for each word; every word has one at least."""
     if not len(words):
         return single(())
     begin = np.searchsorted(words, np.arange(words[-1] + 2)).astype(np.int32)

@@ -66,17 +66,17 @@ class OverArcs(Protocol):
 
     @property
     def gaps_(self) -> bool:
-        """Whether training trees had gaps."""
+        """Return whether training trees had gaps."""
 
     def decode_all(self, dtrees: Iterable[DTree]) -> Iterator[CTree]:
-        """The c-trees of d-trees."""
+        """Yield the c-trees of d-trees."""
 
 
 class RiskyRoute(OverArcs, Protocol):
     """One that also looks for trees of minimum Bayes risk."""
 
     def by_risk(self, dtree: DTree, features: Sequence[ArcFeature]) -> list[CTree]:
-        """The c-tree with the scale and the threshold of each feature, all else as it is."""
+        """Return the c-tree with the scale and the threshold of each feature, all else as it is."""
 
 
 def fit_feature(
@@ -105,7 +105,7 @@ def fit_chosen(route: OverArcs, ctrees: Iterable[CTree], dtrees: Iterable[DTree]
 def _score_of(
     route: OverArcs, ctrees: Iterable[CTree], dtrees: Sequence[DTree]
 ) -> Callable[[ArcFeature], float]:
-    """The F1 of a route on held-out d-trees as a function of what packed arcs count for."""
+    """Return the F1 of a route on held-out d-trees as a function of what packed arcs count for."""
     gold = list(ctrees)
 
     def f1(feature: ArcFeature) -> float:
@@ -119,8 +119,8 @@ def _score_of(
 def learn_feature(
     score: Callable[[ArcFeature], float], dtrees: Iterable[DTree], numbers: Sequence[str] = ("labels",)
 ) -> ArcFeature:
-    """The one with which held-out d-trees with packed arcs score best; where their own heads alone score as
-    well, none but these are kept. Raises ValueError without arcs.
+    """Return the one with which held-out d-trees with packed arcs score best; where their own heads alone
+    score as well, none but these are kept. Raises ValueError without arcs.
 
     The weights of arcs and of other numbers that the d-parser gives are searched for in turn.
     """
@@ -135,12 +135,12 @@ def learn_feature(
 
 
 def _gives(dtrees: Sequence[DTree], name: str) -> bool:
-    """Whether the packed arcs of some d-trees have these numbers."""
+    """Return whether the packed arcs of some d-trees have these numbers."""
     return any(getattr(packed_arcs(dtree), name, None) is not None for dtree in dtrees)
 
 
 def _better(score: Callable[[ArcFeature], float], feature: ArcFeature, name: str) -> ArcFeature:
-    """The feature with the best weight of this name, if that is better than its own."""
+    """Return the feature with the best weight of this name, if that is better than its own."""
     found = feature._replace(**{name: best_weight(lambda weight: score(feature._replace(**{name: weight})))})
     return found if score(found) > score(feature) else feature
 
@@ -148,16 +148,17 @@ def _better(score: Callable[[ArcFeature], float], feature: ArcFeature, name: str
 def _widened(
     score: Callable[[ArcFeature], float], feature: ArcFeature, dtrees: Sequence[DTree]
 ) -> ArcFeature:
-    """The feature with the wider beam where ends of yields count, and it gains enough: what they leave out
-    may be right if they say of arcs what these say themselves, as posteriors of one chart do."""
+    """Return the feature with the wider beam where ends of yields count, and it gains enough: what they leave
+    out may be right if they say of arcs what these say themselves, as posteriors of one chart do."""
     wide = feature._replace(beam=WIDER)
     asked = feature.yields > 0 and _gives(dtrees, "yields")
     return wide if asked and score(wide) > score(feature) + GAIN else feature
 
 
 def chosen(score: Callable[[ArcFeature], float], feature: ArcFeature, dtrees: Iterable[DTree]) -> ArcFeature:
-    """The one whose threshold, and whose weight of arcs, score best on held-out d-trees, for what has learned
-    over packed arcs: the d-parser is better than those of folds, which have learned from fewer sentences.
+    """Return the one whose threshold, and whose weight of arcs, score best on held-out d-trees, for what has
+    learned over packed arcs: the d-parser is better than those of folds, which have learned from fewer
+    sentences.
 
     Threshold, weights and, since these may change it, threshold again are searched for in turn; then a beam.
     """
@@ -179,7 +180,8 @@ def fit_weights(route: OverArcs, ctrees: Iterable[CTree], dtrees: Iterable[DTree
 def reweighted(
     score: Callable[[ArcFeature], float], feature: ArcFeature, dtrees: Sequence[DTree]
 ) -> ArcFeature:
-    """The feature with the weights of arcs, and of ends of yields where these count, that score best."""
+    """Return the feature with the weights of arcs, and of ends of yields where these count, that score
+    best."""
     best = _better(score, feature, "weight")
     return _better(score, best, "yields") if feature.yields > 0 and _gives(dtrees, "yields") else best
 
@@ -206,8 +208,8 @@ def fit_risk(route: RiskyRoute, ctrees: Iterable[CTree], dtrees: Iterable[DTree]
 
 
 def least_probability(dtrees: Iterable[DTree], heads_per_word: float = HEADS_PER_WORD) -> float:
-    """The probability from which on arcs are kept, so that words have about so many heads; their own are
-    kept in any case. Raises ValueError where no d-tree has packed arcs."""
+    """Return the probability from which on arcs are kept, so that words have about so many heads; their own
+    are kept in any case. Raises ValueError where no d-tree has packed arcs."""
     words, others = 0, [np.zeros(0, np.float32)]
     for dtree in dtrees:
         arcs = packed_arcs(dtree)
@@ -224,8 +226,8 @@ def least_probability(dtrees: Iterable[DTree], heads_per_word: float = HEADS_PER
 
 
 def best_weight(score: Callable[[float], float]) -> float:
-    """The one of WEIGHTS with the best mean of its own score, twice, and its neighbours': a few hundred
-    sentences have peaks by chance. Of equally good ones that nearest to 1."""
+    """Return the one of WEIGHTS with the best mean of its own score, twice, and its neighbours': a few
+    hundred sentences have peaks by chance. Of equally good ones that nearest to 1."""
     found = [score(weight) for weight in WEIGHTS]
     around = zip(found[:1] + found[:-1], found, found[1:] + found[-1:], strict=True)
     means = [(before + 2 * own + after) / 4 for before, own, after in around]

@@ -19,7 +19,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from d2c.learning.forest import Forest, Ints
+from d2c.base.arrays import Ints
+from d2c.learning.forest import Forest
 from d2c.learning.kbest import k_best
 from d2c.packed.arcs import PackedArcs
 from d2c.packed.spanning import chu_liu_edmonds
@@ -36,7 +37,7 @@ class Scored(NamedTuple):
 
 
 def k_best_dtrees(arcs: PackedArcs, k: int, projective: bool, most: int = MOST_EDGES) -> list[Scored]:
-    """The k best, all different, best first; fewer where there are no more.
+    """Return the k best, all different, best first; fewer where there are no more.
 
     projective: only such. There are none where their forest has more edges than `most`
     """
@@ -44,7 +45,7 @@ def k_best_dtrees(arcs: PackedArcs, k: int, projective: bool, most: int = MOST_E
 
 
 def _projective(arcs: PackedArcs, k: int, most: int) -> list[Scored]:
-    """By Eisner's chart."""
+    """Return the k best by Eisner's chart."""
     found = eisner_forest(arcs, most)
     if found is None:
         return []
@@ -61,8 +62,8 @@ def _projective(arcs: PackedArcs, k: int, most: int) -> list[Scored]:
 
 
 def eisner_forest(arcs: PackedArcs, most: int = MOST_EDGES) -> tuple[Forest, Ints] | None:
-    """Eisner's chart over packed arcs, and [E] the arc that each edge adds, -1 for none; None without any
-    tree, or with more edges than `most`.
+    """Return Eisner's chart over packed arcs, and the arc that each edge adds [E], -1 for none; None without
+    any tree, or with more edges than `most`.
 
     Spans i..j of words are complete, with their head at the left or right end, or two such that face each
     other. A word by itself is an axiom.
@@ -102,7 +103,7 @@ class _Chart:
     def derive(
         self, spans: dict[tuple[int, int], int], i: int, j: int, ways: Sequence[tuple[int, int, int]]
     ) -> None:
-        """A vertex for the span i..j, if there are ways to derive it."""
+        """Add a vertex for the span i..j, if there are ways to derive it."""
         if ways:
             self.edges.extend((self.vertices, *way) for way in ways)
             spans[i, j] = self.vertices
@@ -110,7 +111,7 @@ class _Chart:
 
 
 def _any(arcs: PackedArcs, k: int) -> list[Scored]:
-    """In parts; a part is the arcs [A] that are left in it."""
+    """Return the k best, searched for in parts; a part is the arcs [A] that are left in it."""
     begin, turn = arcs.begin[:-1], count()  # of equally good parts, the first
     every = np.ones(len(arcs.heads), np.bool_)
     waiting: list[tuple[float, int, NDArray[np.bool_], Ints | None]] = [(0.0, next(turn), every, None)]
@@ -130,7 +131,7 @@ def _any(arcs: PackedArcs, k: int) -> list[Scored]:
 
 
 def _divided(arcs: PackedArcs, part: NDArray[np.bool_], tree: Ints) -> Iterator[NDArray[np.bool_]]:
-    """The parts of a part without its best tree."""
+    """Yield the parts of a part [A] without its best tree [n]."""
     part = part.copy()
     for a, b, own in zip(arcs.begin[:-1].tolist(), arcs.begin[1:].tolist(), tree.tolist(), strict=True):
         if part[a:b].sum() > 1:
@@ -142,7 +143,7 @@ def _divided(arcs: PackedArcs, part: NDArray[np.bool_], tree: Ints) -> Iterator[
 
 
 def _best(arcs: PackedArcs, part: NDArray[np.bool_]) -> Ints | None:
-    """[n] the arcs of a part's best tree; None where it has none."""
+    """Return the arcs of the best tree [n] of a part [A]; None where it has none."""
     words, n = arcs.dependents(), len(arcs.begin) - 1
     logs = np.where(part, arcs.logs, -np.inf)
     likeliest = np.flatnonzero(logs == np.maximum.reduceat(logs, arcs.begin[:-1])[words]).astype(np.int32)

@@ -10,14 +10,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from d2c.base.arrays import Doubles
 from d2c.trees.dtree import is_projective, is_tree
 from d2c.trees.repair import cycles_of
 
-Doubles = NDArray[np.float64]
-
 
 def spanning_tree(scores: Doubles, projective: bool = False) -> tuple[int, ...]:
-    """Heads (1..n, 0 for the one root) of the tree with the greatest sum of scores [n + 1 heads, n words]."""
+    """Return the heads (1..n, 0 for the one root) of the tree with the greatest sum of scores.
+
+    scores: [n + 1, n] of each head, and each word
+    """
     heads = tuple(map(int, scores.argmax(axis=0)))
     if is_tree(heads) and not (projective and not is_projective(heads)):
         return heads
@@ -25,7 +27,7 @@ def spanning_tree(scores: Doubles, projective: bool = False) -> tuple[int, ...]:
 
 
 def eisner(scores: Doubles) -> tuple[int, ...]:
-    """The best projective tree; arguments as for `spanning_tree`.
+    """Return the heads of the best projective tree over scores [n + 1, n].
 
     Spans i..j of words have an arc between their ends or are complete, and a head at the left or right end.
     """
@@ -52,7 +54,10 @@ def eisner(scores: Doubles) -> tuple[int, ...]:
 
 
 def _follow(split: NDArray[np.int64], root: int) -> tuple[int, ...]:
-    """The heads of the best derivation. A span is complete with its head at the left (1) or right (2) end."""
+    """Return the heads of the best derivation.
+
+    split: [3, n, n] where spans of each kind were split, see `eisner`. A span is complete with its head at
+    the left (1) or right (2) end."""
     n = split.shape[1]
     heads, waiting = [0] * n, [(2, 0, root), (1, root, n - 1)]
     while waiting:
@@ -69,7 +74,7 @@ def _follow(split: NDArray[np.int64], root: int) -> tuple[int, ...]:
 
 
 def chu_liu_edmonds(scores: Doubles) -> tuple[int, ...]:
-    """The best tree, projective or not; arguments as for `spanning_tree`.
+    """Return the heads of the best tree over scores [n + 1, n], projective or not.
 
     Arcs of the root lose more than all others can make up for, so that there is one (Stanojević and Cohen,
     EMNLP 2021). A cycle becomes one node, its first word; what led to others of its words leads there.

@@ -48,7 +48,7 @@ class Combined(Route):
 
     @property
     def is_fitted(self) -> bool:
-        """Whether both parts are."""
+        """Return whether both routes are."""
         return self.labeler.is_fitted and self.chart.is_fitted
 
     def encode(self, ctree: CTree) -> DTree:
@@ -121,19 +121,19 @@ class Combined(Route):
         ConstrainedCKY.warm_up_packed()
 
     def save(self, directory: Path) -> None:
-        """Writes both parts into a directory, made if absent."""
+        """Write both routes into a directory, made if absent."""
         self.labeler.save(directory / _LABELER)
         self.chart.save(directory / _CHART)
 
     @classmethod
     def load(cls, directory: Path) -> Self:
-        """What `save` wrote. Raises ModelError."""
+        """Return what `save` wrote. Raises ModelError."""
         labeler, chart = TwoStage.load(directory / _LABELER), ConstrainedCKY.load(directory / _CHART)
         with reading(directory / _CHART):
             return cls(labeler, chart)
 
     def _bare(self, ctrees: Iterable[CTree]) -> list[DTree]:
-        """The gold d-trees without labels."""
+        """Return the gold d-trees without labels."""
         return [replace(self.encode(ctree), labels=None) for ctree in ctrees]
 
 

@@ -6,12 +6,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from d2c.base.arrays import Floats, Longs
 from d2c.reduction.subtrees import spans
-
-Longs = NDArray[np.int64]
-Floats = NDArray[np.float32]
 
 
 class Backbones(NamedTuple):

@@ -12,69 +12,64 @@ from typing import NamedTuple
 
 import numpy as np
 
+from d2c.base.arrays import Longs
 from d2c.learning.kernels import inner
-from d2c.learning.templates import Rows, fields_of, fill_atoms, fill_each, look_up, rows
-from d2c.reduction.labeler.backbones import Backbones, Longs
+from d2c.learning.templates import Rows, fields_of, fill_atoms, fill_each, look_up, names_in, rows
+from d2c.reduction.labeler.backbones import Backbones
 
 # In the order of `ArcTokens` and, beside words and tags of these, of `ArcNumbers`
-POSITIONS = (
-    *("h", "h-1", "h+1", "m", "m-1", "m+1", "g"),
-    *("inner", "outer", "near", "far", "i", "i-1", "j", "j+1"),
-)
+POSITIONS = names_in("h, h-1, h+1, m, m-1, m+1, g, inner, outer, near, far, i, i-1, j, j+1")
 FIELDS = (
     *fields_of(("word", "tag"), POSITIONS),
-    *("label[h]", "label[m]", "label[inner]", "label[outer]"),
-    *("bin(h-m)", "bin(j-i)", "valency", "number", "modifiers[m]", "g>h", "between"),
-    *("morph[h]", "morph[m]"),
+    *names_in("label[h], label[m], label[inner], label[outer]"),
+    *names_in("bin(h-m), bin(j-i), valency, number, modifiers[m], g>h, between, morph[h], morph[m]"),
 )
 ARC = {
-    "head and modifier": (
-        *("", "tag[h]", "tag[m]", "tag[h] tag[m]", "word[h]", "word[m]"),
-        *("word[h] tag[m]", "tag[h] word[m]", "word[h] word[m]"),
+    "head and modifier": names_in(
+        "-, tag[h], tag[m], tag[h] tag[m], word[h], word[m],word[h] tag[m], tag[h] word[m], word[h] word[m]"
     ),
-    "neighbours": (
-        *("tag[h] tag[m] tag[m-1]", "tag[h] tag[m] tag[m+1]"),
-        *("tag[h] tag[m] tag[h-1]", "tag[h] tag[m] tag[h+1]", "tag[m] tag[m-1] tag[m+1]"),
-        *("tag[h] tag[m] tag[m-1] tag[h-1]", "tag[h] tag[m] tag[m-1] tag[h+1]"),
-        *("tag[h] tag[m] tag[m+1] tag[h-1]", "tag[h] tag[m] tag[m+1] tag[h+1]"),
-        *("word[m-1] tag[m]", "word[m+1] tag[m]", "word[h-1] tag[h]", "word[h+1] tag[h]"),
+    "neighbours": names_in(
+        "tag[h] tag[m] tag[m-1], tag[h] tag[m] tag[m+1],"
+        "tag[h] tag[m] tag[h-1], tag[h] tag[m] tag[h+1], tag[m] tag[m-1] tag[m+1],"
+        "tag[h] tag[m] tag[m-1] tag[h-1], tag[h] tag[m] tag[m-1] tag[h+1],"
+        "tag[h] tag[m] tag[m+1] tag[h-1], tag[h] tag[m] tag[m+1] tag[h+1],"
+        "word[m-1] tag[m], word[m+1] tag[m], word[h-1] tag[h], word[h+1] tag[h]"
     ),
-    "distance and valency": (
-        *("tag[h] tag[m] bin(h-m)", "word[m] bin(h-m)"),
-        *("tag[h] tag[m] valency", "tag[h] tag[m] number", "tag[h] tag[m] valency number"),
-        *("word[h] number", "word[m] number", "tag[h] tag[m] modifiers[m]"),
+    "distance and valency": names_in(
+        "tag[h] tag[m] bin(h-m), word[m] bin(h-m),"
+        "tag[h] tag[m] valency, tag[h] tag[m] number, tag[h] tag[m] valency number,"
+        "word[h] number, word[m] number, tag[h] tag[m] modifiers[m]"
     ),
-    "siblings": (
-        *("tag[h] tag[m] tag[inner]", "tag[h] tag[m] tag[outer]", "tag[h] tag[m] tag[inner] tag[outer]"),
-        *("tag[h] tag[m] word[inner]", "tag[h] tag[m] word[outer]", "tag[h] tag[m] tag[near] tag[far]"),
-        *("tag[m] word[near]", "tag[m] word[far]"),
+    "siblings": names_in(
+        "tag[h] tag[m] tag[inner], tag[h] tag[m] tag[outer], tag[h] tag[m] tag[inner] tag[outer],"
+        "tag[h] tag[m] word[inner], tag[h] tag[m] word[outer], tag[h] tag[m] tag[near] tag[far],"
+        "tag[m] word[near], tag[m] word[far]"
     ),
-    "grandparent": ("tag[h] tag[m] tag[g] g>h", "tag[h] tag[m] word[g]", "tag[m] tag[g] g>h"),
-    "the modifier's span": (
-        *("tag[h] tag[m] word[i]", "tag[h] tag[m] word[j]", "tag[h] word[i]", "tag[h] tag[m] tag[i] tag[j]"),
-        *("tag[h] tag[m] tag[i-1] tag[j+1]", "tag[h] tag[m] word[i-1]", "tag[h] tag[m] word[j+1]"),
-        *("tag[m] tag[i-1] tag[i]", "tag[m] tag[j] tag[j+1]", "tag[m] bin(j-i)"),
+    "grandparent": names_in("tag[h] tag[m] tag[g] g>h, tag[h] tag[m] word[g], tag[m] tag[g] g>h"),
+    "the modifier's span": names_in(
+        "tag[h] tag[m] word[i], tag[h] tag[m] word[j], tag[h] word[i], tag[h] tag[m] tag[i] tag[j],"
+        "tag[h] tag[m] tag[i-1] tag[j+1], tag[h] tag[m] word[i-1], tag[h] tag[m] word[j+1],"
+        "tag[m] tag[i-1] tag[i], tag[m] tag[j] tag[j+1], tag[m] bin(j-i)"
     ),
-    "tags between": ("tag[h] tag[m] between",),  # and each of them, with tag[h] tag[m]
+    "tags between": names_in("tag[h] tag[m] between"),  # and each of them, with tag[h] tag[m]
 }
 STACKED = {
-    "labels of the d-parser": (
-        *("label[m]", "label[m] tag[h] tag[m]", "label[m] word[m]", "label[m] word[h]", "label[m] label[h]"),
-        *("label[m] label[inner] label[outer]", "label[m] number"),
-        "tag[h] tag[m] label[inner] label[outer]",
+    "labels of the d-parser": names_in(
+        "label[m], label[m] tag[h] tag[m], label[m] word[m], label[m] word[h], label[m] label[h],"
+        "label[m] label[inner] label[outer], label[m] number, tag[h] tag[m] label[inner] label[outer]"
     ),
 }
 MORPHOLOGY = {  # where the treebank has it
-    "morphology": (
-        *("morph[h]", "morph[m]", "morph[h] tag[m]", "tag[h] morph[m]", "morph[h] morph[m]"),
-        *("morph[m] number", "morph[h] morph[m] bin(h-m)"),
+    "morphology": names_in(
+        "morph[h], morph[m], morph[h] tag[m], tag[h] morph[m], morph[h] morph[m],"
+        "morph[m] number, morph[h] morph[m] bin(h-m)"
     ),
 }
 PAIR_FIELDS = fields_of(("word", "tag"), ("h", "m", "m'"))
 PAIR = {
-    "tag triplet": ("tag[h] tag[m] tag[m']",),
-    "unilexical": ("word[h] tag[m] tag[m']", "tag[h] word[m] tag[m']", "tag[h] tag[m] word[m']"),
-    "head": ("tag[h]",),
+    "tag triplet": names_in("tag[h] tag[m] tag[m']"),
+    "unilexical": names_in("word[h] tag[m] tag[m'], tag[h] word[m] tag[m'], tag[h] tag[m] word[m']"),
+    "head": names_in("tag[h]"),
 }
 _PLAIN = list(chain(*ARC.values()))
 _LABELLED = [*_PLAIN, *chain(*STACKED.values())]
@@ -158,7 +153,7 @@ class LabelTemplates(NamedTuple):
 
     @classmethod
     def new(cls) -> LabelTemplates:
-        """All templates, with buffers of their own."""
+        """Return all templates, with buffers of their own."""
         sizes = len(POSITIONS), len(FIELDS) + 1, _BETWEEN, len(_ARC_ROWS) + _BETWEEN
         return cls(_ARC_ROWS, _PAIR_ROWS, *(np.zeros(size, np.int64) for size in sizes))
 

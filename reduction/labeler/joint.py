@@ -17,10 +17,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from d2c.base.arrays import Floats, Ints, Longs
 from d2c.learning.kernels import inner
-from d2c.learning.templates import Ints
 from d2c.reduction.encodings.encoding import Constraint
-from d2c.reduction.labeler.backbones import Backbones, Floats, Longs
+from d2c.reduction.labeler.backbones import Backbones
 from d2c.reduction.labeler.features import pair_atoms
 from d2c.reduction.labeler.label_table import NO_LABEL, LabelTable
 from d2c.reduction.labeler.scores import ACROSS_LEFT, ACROSS_RIGHT, HeadScores, LabelScorer, pair_score

@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from d2c.base.arrays import Longs
 from d2c.learning.kernels import inner
 from d2c.reduction.encodings.encoding import Constraint
-from d2c.reduction.labeler.backbones import Backbones, Longs
+from d2c.reduction.labeler.backbones import Backbones
 
 FREE = Constraint()  # what the labels of the root's modifiers must fulfil, and of heads with gaps
 NO_LABEL, NO_TOKEN = np.int64(-1), np.int64(0)  # beyond a head's first and last modifier

@@ -18,6 +18,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from d2c.base.arrays import Floats, Longs
 from d2c.base.batches import batches
 from d2c.base.errors import ModelError
 from d2c.base.locks import SharedLock
@@ -32,7 +33,7 @@ from d2c.learning.words import UNKNOWN, Lexicon, NamesFile, numbered
 from d2c.packed.arc_features import TOKEN, Observed
 from d2c.packed.dtree import packed_arcs, with_packed_arcs
 from d2c.reduction.encodings import ENCODINGS, encoding_named
-from d2c.reduction.labeler.backbones import Backbones, Floats, Longs
+from d2c.reduction.labeler.backbones import Backbones
 from d2c.reduction.labeler.features import LabelTemplates
 from d2c.reduction.labeler.joint import JointStates
 from d2c.reduction.labeler.label_table import FREE, LabelTable, table_of
@@ -159,7 +160,8 @@ class Labeler:
     def label_with_shares(
         self, dtrees: Sequence[DTree], weight: float = 0.0, counts: Counter[str] | None = None
     ) -> list[tuple[DTree, Sequence[float]]]:
-        """As `label_all`; and [n] of each label its share of exp(score) among all that fit the other labels.
+        """Return the d-trees with labels, and of each label its share of exp(score) [n] among all that fit
+        the other labels; arguments as of `label_all`.
 
         Weights trained with a margin are no likelihood: shares rank, they are not calibrated.
         """
@@ -171,7 +173,8 @@ class Labeler:
     def label_with_scores(
         self, dtrees: Sequence[DTree], sentences: Sequence[int], weight: float = 0.0
     ) -> tuple[list[DTree], NDArray[np.float64]]:
-        """As `label_all`; and [K] the scores of the labels of each d-tree.
+        """Return the d-trees with labels, and the score of all labels of each of them [K]; `weight` as of
+        `label_all`.
 
         sentences: [K] equal numbers for d-trees of one sentence with the same labels and packed arcs, if any
         """
@@ -213,7 +216,7 @@ class Labeler:
         return self
 
     def observe(self, dtree: DTree) -> Observed:
-        """Return what features of arcs see of a sentence."""
+        """Return what features of arcs see of a sentence [n + 2]."""
         observed = np.zeros(len(dtree.heads) + 2, TOKEN)
         observed["word"][1:-1], observed["tag"][1:-1], _ = self.lexicon_.columns([dtree.tokens])
         observed["head"][1:-1] = dtree.heads
@@ -222,14 +225,15 @@ class Labeler:
     def _label(
         self, batch: Sequence[DTree], weight: float, counts: Counter[str] | None
     ) -> tuple[list[DTree], Backbones, Longs]:
-        """Return the d-trees with labels; their backbones, and the labels' numbers by position."""
+        """Return the d-trees with labels; their backbones; the labels' numbers [positions]."""
         self._check_trained()
         backbones = self._backbones([(dtree, dtree.labels) for dtree in batch], weight)
         best = self._best(backbones, backbones.with_modifiers(), counts)
         return self._labelled(batch, backbones, best), backbones, best
 
     def _best(self, backbones: Backbones, heads: Longs, counts: Counter[str] | None) -> Longs:
-        """Return the numbers of the best labels of these heads' modifiers, by position."""
+        """Return the numbers of the best labels of the modifiers of these heads [H], by position
+        [positions]."""
         best = np.zeros(len(backbones.tags), np.int64)
         with _SHARED:
             states = self._spare.pop() if self._spare else JointStates.new(self._table)
@@ -243,7 +247,7 @@ class Labeler:
         return best
 
     def _labelled(self, batch: Sequence[DTree], backbones: Backbones, best: Longs) -> list[DTree]:
-        """Return the d-trees with labels, whose numbers stand by position."""
+        """Return the d-trees with labels, whose numbers [positions] are given."""
         labels = iter(map(self.labels_.__getitem__, best[backbones.tokens].tolist()))
         return [_labelled(dtree, tuple(islice(labels, len(dtree.heads)))) for dtree in batch]
 
@@ -280,12 +284,12 @@ class Labeler:
 
     @property
     def _tags(self) -> int:
-        """How many numbers of tags there are."""
+        """Return how many numbers of tags there are."""
         return len(self.lexicon_.tags) + UNKNOWN + 1
 
     @property
     def is_fitted(self) -> bool:
-        """Whether it has learned anything, or was loaded."""
+        """Return whether it has learned anything, or was loaded."""
         return len(self.weights_) > 0
 
     def _check_trained(self) -> None:
@@ -298,7 +302,7 @@ class Labeler:
 
     def _number(self, treebank: Sequence[tuple[DTree, Sequence[str] | None]]) -> tuple[Backbones, Longs]:
         """Number labels, tags and words; labels of one symbol stand together. Return backbones and the gold
-        labels by position."""
+        labels by position [positions]."""
         read = ENCODINGS[self.settings.encoding].read
         self.stacked_ = any(predicted is not None for _, predicted in treebank)
         labels = {label for dtree, _ in treebank for label in dtree.labels or ()} or {ROOT}

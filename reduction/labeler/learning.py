@@ -9,10 +9,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from d2c.base.arrays import Floats, Longs
 from d2c.learning.adagrad import Gradient, add
 from d2c.learning.kernels import inner, kernel
 from d2c.reduction.encodings.encoding import Constraint
-from d2c.reduction.labeler.backbones import Backbones, Floats, Longs
+from d2c.reduction.labeler.backbones import Backbones
 from d2c.reduction.labeler.features import PAIR_ATOMS, arc_atoms, pair_atoms
 from d2c.reduction.labeler.joint import JointStates, best_joint, joint_order
 from d2c.reduction.labeler.label_table import (

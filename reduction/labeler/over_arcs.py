@@ -15,14 +15,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from d2c.base.arrays import Floats, Longs
 from d2c.learning.adagrad import Gradient
-from d2c.learning.forest import Floats
 from d2c.packed.arc_features import ArcFeatures, Observed, add_arcs
 from d2c.packed.arcs import PackedArcs, single
 from d2c.packed.dtree import packed_arcs
 from d2c.packed.feature import ArcFeature
 from d2c.packed.k_best import Scored, k_best_dtrees
-from d2c.reduction.labeler.backbones import Backbones, Longs
+from d2c.reduction.labeler.backbones import Backbones
 from d2c.reduction.labeler.joint import JointStates
 from d2c.reduction.labeler.learning import add_all, label_heads, scores_of
 from d2c.reduction.labeler.repeated import Repeated
@@ -65,7 +65,7 @@ class Candidates(NamedTuple):
 
 
 def places_of(arcs: PackedArcs, dtrees: Sequence[Sequence[int]]) -> Longs:
-    """[K, n] where in arcs those of each d-tree are, by its heads."""
+    """Return where in arcs those of each d-tree are [K, n], by its heads."""
     return np.array([arcs.of_tree(heads) for heads in dtrees])
 
 
@@ -91,7 +91,10 @@ class ArcExample(NamedTuple):
 def score_arcs(
     observed: Observed, arcs: PackedArcs, weight: float, weights: Floats
 ) -> tuple[Floats, ArcFeatures]:
-    """[A] what each arc adds to the score of a d-tree, its logarithm with a weight, too; its features."""
+    """Return what each arc adds to the score of a d-tree [A], its logarithm with a weight, too; its features.
+
+    observed: [n + 2] tokens; weights: [2^bits]
+    """
     features = ArcFeatures.of(observed, arcs, np.zeros((0, 0), np.float32), len(weights))
     return weight * arcs.logs + PACE * features.scores(weights)[0], features
 
@@ -99,7 +102,7 @@ def score_arcs(
 def score_labels(
     scorer: LabelScorer, backbones: Backbones, repeated: Repeated, labels: Longs
 ) -> NDArray[np.float64]:
-    """[K] the scores of the labels, by position, of each d-tree."""
+    """Return the score of the labels of each d-tree [K]; labels: [positions]."""
     scores = scores_of(scorer, backbones, repeated.heads, labels)
     return np.bincount(repeated.trees, scores[repeated.first]).astype(np.float64)
 

@@ -12,7 +12,8 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from d2c.reduction.labeler.backbones import Backbones, Longs
+from d2c.base.arrays import Longs
+from d2c.reduction.labeler.backbones import Backbones
 
 _FACTOR, _HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
 

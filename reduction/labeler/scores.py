@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from d2c.base.arrays import Floats, Longs
 from d2c.learning.kernels import inner
 from d2c.reduction.encodings.encoding import Constraint
-from d2c.reduction.labeler.backbones import Backbones, Floats, Longs
+from d2c.reduction.labeler.backbones import Backbones
 from d2c.reduction.labeler.features import PAIR_ATOMS, LabelTemplates, arc_atoms, pair_atoms
 from d2c.reduction.labeler.label_table import (
     ALONE,

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from d2c.base.arrays import Longs
 from d2c.learning.kernels import inner
 from d2c.reduction.encodings.encoding import Constraint
-from d2c.reduction.labeler.backbones import Backbones, Longs
+from d2c.reduction.labeler.backbones import Backbones
 from d2c.reduction.labeler.features import pair_atoms
 from d2c.reduction.labeler.scores import ACROSS_RIGHT, HeadScores, LabelScorer, pair_score
 

@@ -19,6 +19,7 @@ from typing import Self
 
 import numpy as np
 
+from d2c.base.arrays import Floats
 from d2c.base.batches import batches
 from d2c.base.progress import counted
 from d2c.learning.words import numbered
@@ -26,7 +27,6 @@ from d2c.packed.dtree import packed_arcs
 from d2c.packed.feature import ONE_HEAD, ArcFeature, fit_chosen, fit_feature, least_probability
 from d2c.protocols.route import Progress
 from d2c.reduction.alternatives import likely_dtrees
-from d2c.reduction.labeler.backbones import Floats
 from d2c.reduction.labeler.labeler import Labeler
 from d2c.reduction.labeler.over_arcs import BEGIN, ArcExample, Candidates, places_of, score_arcs
 from d2c.reduction.reduction import Reduction, ReductionFile
@@ -71,7 +71,7 @@ class TwoStage(Reduction):
 
     @property
     def is_fitted(self) -> bool:
-        """Whether the labeler is."""
+        """Return whether the labeler is."""
         return self.labeler_.is_fitted
 
     @classmethod
@@ -150,7 +150,9 @@ class TwoStage(Reduction):
             known = [k for k, row in enumerate(labels) if index.keys() >= {*row}]
             heads = [every[k].heads for k in known]
             yield ArcExample(
-                *([every[k] for k in known], self.labeler_.observe(backbone), found.arcs),
+                [every[k] for k in known],
+                self.labeler_.observe(backbone),
+                found.arcs,
                 places_of(found.arcs, heads),
                 np.array([[index[label] for label in labels[k]] for k in known]),
                 (np.array(heads) != gold).sum(axis=1),
@@ -177,7 +179,7 @@ class TwoStage(Reduction):
     def _relabel_with_shares(
         self, dtrees: Iterable[DTree], counts: Counter[str]
     ) -> list[tuple[DTree, Sequence[float]]]:
-        """As `relabel`; and how sure the labeler is of each label, [n]."""
+        """Return what `relabel` does, and how sure the labeler is of each label [n]."""
         backbones = list(self._backbones(dtrees, counts))
         return self.labeler_.label_with_shares(backbones, self.arcs_.labels, counts)
 

@@ -19,12 +19,13 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from d2c.base.arrays import Floats, Ids, Longs
 from d2c.base.batches import batches
 from d2c.base.errors import needing
 from d2c.base.model_files import read_as, reading, write_settings
 from d2c.base.progress import counted, log
 from d2c.learning.weights import Like, check_numbers, read_arrays, write_arrays
-from d2c.reduction.unary.features import Ids, Ints, NodeBatch, features, flatten
+from d2c.reduction.unary.features import NodeBatch, features, flatten
 from d2c.trees.ctree import CTree
 from d2c.trees.unaries import Chain, strip_unaries
 
@@ -32,15 +33,16 @@ FORMAT = 1  # of the model directory; any change of the features makes a new one
 
 _SETTINGS, _WEIGHTS = "unaries.json", "unaries.npz"
 _ARRAYS = {
-    **{"symbols": Like("u8", 1), "candidates": Like("i8", 2), "bias": Like("f4", 2)},
-    **{"features": Like("i8", 1), "weights": Like("f4", 2)},
+    "symbols": Like("u8", 1),
+    "candidates": Like("i8", 2),
+    "bias": Like("f4", 2),
+    "features": Like("i8", 1),
+    "weights": Like("f4", 2),
 }
 _BITS = 22  # of a feature
 _MOST_BYTES = 1 << 32  # of all arrays; many labels, and tags of a poor tagger, take more than 0.6 GiB
 _BATCH = 500  # trees whose features are extracted at once
 _MAX_ITERATIONS = 30  # a model that has not converged by then predicts as well
-
-Floats = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
@@ -69,9 +71,9 @@ class UnaryClassifier:
 
     chains_: list[Chain]
     symbols_: Ids
-    candidates_: Ints
+    candidates_: Longs
     bias_: Floats
-    features_: Ints
+    features_: Longs
     weights_: Floats
 
     def __init__(self, cost: float = 0.1, seed: int = 1) -> None:
@@ -80,7 +82,7 @@ class UnaryClassifier:
     def fit(self, ctrees: Iterable[CTree]) -> Self:
         """Learn from gold c-trees with their unary nodes, read once."""
         classes: dict[Chain, int] = {(): 0}
-        examples: dict[int, list[tuple[Ints, Ints]]] = defaultdict(list)
+        examples: dict[int, list[tuple[Longs, Longs]]] = defaultdict(list)
         for taken in batches(counted(ctrees, "unary nodes: features"), _BATCH):
             stripped = list(map(strip_unaries, taken))
             batch = flatten([ctree for ctree, _ in stripped])
@@ -147,14 +149,14 @@ class UnaryClassifier:
         listed = iter(shares.tolist())
         return [list(islice(listed, size)) for size in batch.sizes]
 
-    def candidates(self, ctrees: Sequence[CTree]) -> Ints:
+    def candidates(self, ctrees: Sequence[CTree]) -> Longs:
         """Return how many chains each node of unaryless trees may have, the empty one included, [nodes]."""
         batch = flatten(ctrees)
         known, models = self._models(batch.symbols[:-1])
         counts = np.append((self.bias_ != -np.inf).sum(axis=1), 1)
         return counts[np.where(known, models, -1)]
 
-    def _scored(self, batch: NodeBatch) -> Iterator[tuple[Ints, Ints, Floats]]:
+    def _scored(self, batch: NodeBatch) -> Iterator[tuple[Longs, Longs, Floats]]:
         """Yield nodes that may have a chain, candidates, and their scores [nodes, C], -inf beyond them."""
         known, models = self._models(batch.symbols[:-1])
         for nodes in batch.groups(known):
@@ -164,7 +166,7 @@ class UnaryClassifier:
                 scores += self.weights_.take(self._rows.take(row), axis=0)
             yield nodes, self.candidates_[model], scores
 
-    def _models(self, symbols: Ids) -> tuple[NDArray[np.bool_], Ints]:
+    def _models(self, symbols: Ids) -> tuple[NDArray[np.bool_], Longs]:
         """Return which symbols have a model, and its number [N]."""
         if not len(self.symbols_):
             return np.zeros(len(symbols), bool), np.zeros(len(symbols), np.int64)
@@ -215,13 +217,13 @@ class UnaryClassifier:
 class _Model(NamedTuple):
     """The linear model of one symbol: candidates [C], bias [C], features [R], weights [R, C]."""
 
-    candidates: Ints
+    candidates: Longs
     bias: Floats
-    features: Ints
+    features: Longs
     weights: Floats
 
     @classmethod
-    def fit(cls, parts: list[Ints], gold: Ints, settings: UnaryClassifier) -> Self:
+    def fit(cls, parts: list[Longs], gold: Longs, settings: UnaryClassifier) -> Self:
         """Learn from parts, each [templates, examples] features (0: none), and all classes in order."""
         candidates = np.unique(gold)
         if len(candidates) == 1:
@@ -258,7 +260,7 @@ class _Model(NamedTuple):
         return cls(candidates, bias.astype(np.float32), numbers[used], weights.T[used].astype(np.float32))
 
 
-def _by_symbol(batch: NodeBatch) -> Iterator[tuple[int, Ints, Ints]]:
+def _by_symbol(batch: NodeBatch) -> Iterator[tuple[int, Longs, Longs]]:
     """Yield a symbol, nodes, and their features [templates, nodes]; a symbol may come several times."""
     for group in batch.groups(np.ones(len(batch.symbols) - 1, bool)):
         nodes = group[np.argsort(batch.symbols[group], kind="stable")]
@@ -269,5 +271,5 @@ def _by_symbol(batch: NodeBatch) -> Iterator[tuple[int, Ints, Ints]]:
             yield int(symbols[begin]), nodes[begin:end], hashed[:, begin:end]
 
 
-def _feature_numbers(hashed: NDArray[np.uint32]) -> Ints:
+def _feature_numbers(hashed: NDArray[np.uint32]) -> Longs:
     return (hashed >> np.uint32(32 - _BITS)).view(np.int32)

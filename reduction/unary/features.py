@@ -18,46 +18,38 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
+from d2c.base.arrays import Bools, Ids, Longs
 from d2c.reduction.subtrees import spans
 from d2c.trees.ctree import CTree
 
-Bools = NDArray[np.bool_]
-Ids = NDArray[np.uint64]
-Ints = NDArray[np.int64]
-Group = tuple[int, tuple[str, ...]]  # the first one's number; templates, each the fields that are conjoined
+Group = tuple[int, str]  # the first one's number; templates, each the fields that are conjoined
 
 # A field of nodes (the node's parent, its siblings) or of tokens: the first, second, third and last of the
 # yield, the one before it and behind it, the sentence's last, or a sibling that is a pre-terminal
 ABOVE: Group = (
     0,
-    (
-        # The paper's: label with parent, rule above, siblings; word of a pre-terminal sibling
-        *("symbol[parent]", "rule[parent] symbol[parent] index", "symbol[left]", "symbol[right]"),
-        *("symbol[parent] symbol[left] symbol[right]", "symbol[parent] symbol[grandparent]"),
-        *("word[left]", "word[right]"),
-        # Beyond it: around the yield, the sentence; the paper's first word
-        *("word[first-1]", "word[last+1]", "tag[first-1] tag[last+1]"),
-        *("symbol[parent] tag[first-1]", "symbol[parent] tag[last+1]"),
-        *("length symbol[parent] word[end-1]", "word[first]"),
-    ),
+    # The paper's: label with parent, rule above, siblings; word of a pre-terminal sibling
+    "symbol[parent], rule[parent] symbol[parent] index, symbol[left], symbol[right],"
+    "symbol[parent] symbol[left] symbol[right], symbol[parent] symbol[grandparent],"
+    "word[left], word[right],"
+    # Beyond it: around the yield, the sentence; the paper's first word
+    "word[first-1], word[last+1], tag[first-1] tag[last+1],"
+    "symbol[parent] tag[first-1], symbol[parent] tag[last+1],"
+    "length symbol[parent] word[end-1], word[first]",
 )
 PRETERMINAL: Group = (
     15,
-    (
-        *("ending[first]", "word[first] symbol[parent]", "symbol[parent] tag[first-1] tag[last+1]"),
-        *("symbol[parent] word[first-1]", "symbol[parent] word[last+1]"),
-    ),
+    "ending[first], word[first] symbol[parent], symbol[parent] tag[first-1] tag[last+1],"
+    "symbol[parent] word[first-1], symbol[parent] word[last+1]",
 )
 PHRASE: Group = (
     20,
-    (
-        *("rule[node]", "word[last]", "tag[first]", "tag[last]"),  # the paper's: rule beneath; the yield
-        *("word[second]", "word[third]", "word[last-1]", "word[first] word[second]"),
-    ),
+    "rule[node], word[last], tag[first], tag[last],"  # the paper's: rule beneath; the yield
+    "word[second], word[third], word[last-1], word[first] word[second]",
 )
 COLUMNS: dict[str, Group] = {  # where the trees have them
-    "lemma": (40, ("lemma[first]", "lemma[last]", "lemma[left]", "lemma[right]")),
-    "morph": (44, ("morph[first]", "morph[last]", "morph[left]", "morph[right]")),
+    "lemma": (40, "lemma[first], lemma[last], lemma[left], lemma[right]"),
+    "morph": (44, "morph[first], morph[last], morph[left], morph[right]"),
 }
 
 _BAG = 40  # words of the root's bag
@@ -117,21 +109,21 @@ class NodeBatch:
     sizes: list[int]
     symbols: Ids
     preterminal: Bools
-    parent: Ints
-    left: Ints
-    right: Ints
-    index: Ints
+    parent: Longs
+    left: Longs
+    right: Longs
+    index: Longs
     rule: Ids
-    first: Ints
-    last: Ints
-    ends: Ints
-    lengths: Ints
+    first: Longs
+    last: Longs
+    ends: Longs
+    lengths: Longs
     words: Ids
     tags: Ids
     endings: Ids
     columns: dict[str, Ids]
 
-    def groups(self, wanted: Bools) -> Iterator[Ints]:
+    def groups(self, wanted: Bools) -> Iterator[Longs]:
         """Yield the wanted nodes ([N] bool) as pre-terminals, roots and other phrases, for `features`."""
         root = self.parent[:-1] == len(self.symbols) - 1
         leaf = self.preterminal[:-1]
@@ -211,7 +203,7 @@ def _with_gaps(sentences: Iterable[tuple[str, ...]]) -> list[str]:
 class _Fields(dict[str, Ids]):
     """The columns that templates conjoin, by name; each is looked up when it is first used."""
 
-    def __init__(self, batch: NodeBatch, nodes: Ints) -> None:
+    def __init__(self, batch: NodeBatch, nodes: Longs) -> None:
         parent, left, right = batch.parent[nodes], batch.left[nodes], batch.right[nodes]
         first, last = batch.first[nodes], batch.last[nodes]
         index, length = batch.index[nodes], np.minimum(batch.lengths[nodes] // 4, 6)
@@ -221,11 +213,16 @@ class _Fields(dict[str, Ids]):
         self.nodes = {"node": nodes, "parent": parent, "left": left, "right": right}
         self.nodes["grandparent"] = batch.parent[parent]
         self.tokens = {
-            **{"first": first, "last": last, "first-1": first - 1, "last+1": last + 1},
-            **{"end-1": batch.ends[nodes] - 1, "last-1": np.maximum(last - 1, first)},
-            **{"second": np.minimum(first + 1, last), "third": np.where(first + 2 <= last, first + 2, 0)},
-            **{"left": np.where(batch.preterminal[left], batch.first[left], 0)},
-            **{"right": np.where(batch.preterminal[right], batch.first[right], 0)},
+            "first": first,
+            "last": last,
+            "first-1": first - 1,
+            "last+1": last + 1,
+            "end-1": batch.ends[nodes] - 1,
+            "last-1": np.maximum(last - 1, first),
+            "second": np.minimum(first + 1, last),
+            "third": np.where(first + 2 <= last, first + 2, 0),
+            "left": np.where(batch.preterminal[left], batch.first[left], 0),
+            "right": np.where(batch.preterminal[right], batch.first[right], 0),
         }
 
     def __missing__(self, name: str) -> Ids:
@@ -237,7 +234,7 @@ class _Fields(dict[str, Ids]):
         return self[name]
 
 
-def features(batch: NodeBatch, nodes: Ints) -> NDArray[np.uint32]:
+def features(batch: NodeBatch, nodes: Longs) -> NDArray[np.uint32]:
     """Return hashed features [templates, len(nodes)], 0 for none; nodes are a part of one of the groups."""
     leaf = batch.preterminal[nodes[0]]
     groups = [ABOVE, PRETERMINAL if leaf else PHRASE, *(COLUMNS[name] for name in batch.columns)]
@@ -245,7 +242,7 @@ def features(batch: NodeBatch, nodes: Ints) -> NDArray[np.uint32]:
     templates = [
         (number, [fields[name] for name in template.split()])
         for first_number, group in groups
-        for number, template in enumerate(group, first_number)
+        for number, template in enumerate(group.split(","), first_number)
     ]
     if not leaf and batch.parent[nodes[0]] == len(batch.symbols) - 1:
         first, last = batch.first[nodes], batch.last[nodes]

@@ -15,10 +15,11 @@ from d2c.automata import exact
 from d2c.automata.chart import Search, build_chart
 from d2c.automata.exact import RAISED, Exact
 from d2c.automata.oracles import LinearOracle
-from d2c.automata.scores import Floats, OracleScorer, chances
+from d2c.automata.scores import OracleScorer, chances
 from d2c.automata.states import BOTTOM, Text, new_stack, row_of, take
 from d2c.automata.static_oracles import built
-from d2c.automata.systems import ACCEPT, SHIFT, Action, Longs, System, arc_eager, arc_standard, constituents
+from d2c.automata.systems import ACCEPT, SHIFT, Action, System, arc_eager, arc_standard, constituents
+from d2c.base.arrays import Floats, Longs
 from d2c.learning.kernels import kernel
 from d2c.learning.semirings import count_derivations, marginals, viterbi
 from d2c.learning.words import Lexicon

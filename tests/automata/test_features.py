@@ -23,7 +23,7 @@ from d2c.automata.states import (
     SYMBOL,
     Text,
 )
-from d2c.automata.systems import Longs
+from d2c.base.arrays import Longs
 from d2c.learning.kernels import kernel
 
 TOP = {SYMBOL: 1, LEVEL: 2, HEAD: 20, LEFTS: 3, RIGHTS: 0, L1: 15, L1_LABEL: 51, L2: 17, L2_LABEL: 52}

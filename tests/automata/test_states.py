@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from d2c.automata.states import ATTRIBUTES, HEAD, L1, LEFTS, MOST, R1, RIGHTS, attach
-from d2c.automata.systems import Action, Longs, Tables, arc_standard
+from d2c.automata.systems import Action, Tables, arc_standard
+from d2c.base.arrays import Longs
 from d2c.learning.kernels import kernel
 from d2c.trees.binarization import LEFT, RIGHT
 

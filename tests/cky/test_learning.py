@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from d2c.base.arrays import Ints
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.cky.grammar.grammar import ROOT, Grammar
 from d2c.cky.learning.gold import examples_of
@@ -24,7 +25,6 @@ from d2c.cky.search.sites import Parts
 from d2c.cky.search.templates import COLUMNS, Templates
 from d2c.cky.settings import ChartSettings
 from d2c.learning.adagrad import AdaGrad, Gradient
-from d2c.learning.forest import Ints
 from d2c.learning.kbest import k_best
 from d2c.learning.semirings import count_derivations
 from d2c.trees.binarization import UNARY, Symbol

@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from d2c.base.arrays import Doubles
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.cky.search.search import ChartInput, derivation, scored_chart
-from d2c.learning.forest import Doubles
 from d2c.packed.arcs import arcs_of
 from d2c.packed.dtree import packed_arcs, with_packed_arcs
 from d2c.packed.feature import ArcFeature

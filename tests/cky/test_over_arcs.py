@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from d2c.base.arrays import Ints
 from d2c.base.errors import ModelError
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.cky.learning.over_arcs import BEGIN, SQUARES, PackedExample, columns_of, step_over_arcs
@@ -24,7 +25,6 @@ from d2c.cky.search.packed_chart import MOST_EDGES, build_packed_chart, score_ar
 from d2c.cky.search.search import ChartInput, losses, parts_of
 from d2c.cky.search.sites import Parts
 from d2c.learning.adagrad import AdaGrad, Gradient
-from d2c.learning.forest import Ints
 from d2c.learning.learner import Epoch, fingerprint_of
 from d2c.learning.weights import halved
 from d2c.packed.arc_features import VALUED

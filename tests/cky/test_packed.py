@@ -10,6 +10,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from d2c.base.arrays import Floats, Ints
 from d2c.cky.grammar.grammar import Grammar
 from d2c.cky.lexicalised_cky import build_lexicalised_chart
 from d2c.cky.search.chart import Query, build_chart
@@ -30,7 +31,6 @@ from d2c.cky.search.search import derivation
 from d2c.cky.search.sites import SITE, Parts
 from d2c.cky.search.skeleton import ArcScores
 from d2c.cky.search.templates import Templates
-from d2c.learning.forest import Floats, Ints
 from d2c.learning.semirings import count_derivations, viterbi
 from d2c.packed.arcs import PackedArcs, arcs_of, single
 from d2c.trees.binarization import LEFT, UNARY

@@ -13,9 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from d2c.base.arrays import Longs
 from d2c.base.errors import ModelError
 from d2c.reduction.encodings import ENCODINGS
-from d2c.reduction.labeler.backbones import Backbones, Longs
+from d2c.reduction.labeler.backbones import Backbones
 from d2c.reduction.labeler.joint import JointStates
 from d2c.reduction.labeler.label_table import FREE
 from d2c.reduction.labeler.labeler import INEXACT, Labeler

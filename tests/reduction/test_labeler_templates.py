@@ -10,8 +10,9 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from d2c.base.arrays import Longs
 from d2c.learning.kernels import kernel
-from d2c.reduction.labeler.backbones import Backbones, Longs
+from d2c.reduction.labeler.backbones import Backbones
 from d2c.reduction.labeler.features import (
     ARC,
     FIELDS,

@@ -60,7 +60,7 @@ BEYOND_OF_PHRASES = ["word[second]", "word[third]", "word[last-1]", "word[first]
 
 
 def names(*groups: Group) -> list[str]:
-    return [template for _, templates in groups for template in templates]
+    return [template.strip() for _, templates in groups for template in templates.split(",")]
 
 
 def test_the_templates_are_those_of_the_list() -> None:
@@ -73,8 +73,8 @@ def test_the_templates_are_those_of_the_list() -> None:
 
 def test_no_two_templates_have_one_number() -> None:
     numbers = [
-        range(first, first + len(templates))
-        for first, templates in (ABOVE, PRETERMINAL, PHRASE, *COLUMNS.values())
+        range(group[0], group[0] + len(names(group)))
+        for group in (ABOVE, PRETERMINAL, PHRASE, *COLUMNS.values())
     ]
     assert len({number for some in numbers for number in some}) == sum(map(len, numbers))
 
