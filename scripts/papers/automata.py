@@ -1,6 +1,6 @@
 """What transition systems parse (Nederhof, 2015, which has no table): ours beside other d-parsers.
 
-`tests/automata/test_theorem.py` verifies the paper's theorem.
+`tests/scripts/papers/theory/test_theorem.py` enumerates the trees of both sides of Theorem 1.
 """
 
 from __future__ import annotations

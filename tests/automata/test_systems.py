@@ -22,9 +22,9 @@ from d2c.automata.systems import (
     arc_standard,
     constituents,
 )
-from d2c.automata.theory import grammars
-from d2c.automata.theory.automaton import Applicable, Automaton, classes_for
 from d2c.trees.binarization import GLUE, LEFT, RIGHT, UNARY, Step, Symbol
+from papers.theory import grammars
+from papers.theory.automaton import Applicable, Automaton, classes_for
 from tests.automata.stacks import Stack, applicable, take
 
 GRAMMAR = [

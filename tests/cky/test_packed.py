@@ -12,7 +12,6 @@ import pytest
 
 from d2c.base.arrays import Floats, Ints
 from d2c.cky.grammar.grammar import Grammar
-from d2c.cky.lexicalised_cky import build_lexicalised_chart
 from d2c.cky.search.chart import Query, build_chart
 from d2c.cky.search.features import Scorer, score_edges
 from d2c.cky.search.growing import Chart
@@ -35,6 +34,7 @@ from d2c.learning.semirings import count_derivations, viterbi
 from d2c.packed.arcs import PackedArcs, arcs_of, single
 from d2c.trees.binarization import LEFT, UNARY
 from d2c.trees.dtree import is_projective, is_tree, subtrees
+from papers.lexicalised_cky import build_lexicalised_chart
 from tests.cky.parts import random_observed, rich_grammar, triples
 from tests.cky.test_chart import TAGS, observed_of, query_of
 from tests.cky.test_learning import projective_heads

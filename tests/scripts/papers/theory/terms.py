@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from d2c.automata.theory.automaton import Feature, Path, StackClasses, TreeClasses
-from d2c.automata.theory.grammars import Symbol
-from tests.automata.erase import Tree
+from papers.theory.automaton import Feature, Path, StackClasses, TreeClasses
+from papers.theory.grammars import Symbol
+from tests.scripts.papers.theory.erase import Tree
 
 symbols = st.sampled_from("AB")
 trees = st.recursive(

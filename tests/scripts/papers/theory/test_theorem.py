@@ -1,6 +1,6 @@
 """Theorem 1: the grammar of an oracle automaton has the automaton's trees, by enumerating both.
 
-    D2C_STRESS=9 pytest -n 0 -s -m stress tests/automata/test_theorem.py
+    D2C_STRESS=9 pytest -n 0 -s -m stress tests/scripts/papers/theory/test_theorem.py
 
 verifies so many oracles of each kind, and prints what docs/automata.md shows: the greatest sizes of all. A
 mismatch is a string of which the grammar has other trees than the automaton, or more, or none.
@@ -14,10 +14,10 @@ from itertools import product
 
 import pytest
 
-from d2c.automata.theory.automaton import Applicable, Automaton, classes_for
-from d2c.automata.theory.grammars import CFG, START, Rule, Steps, Symbol, cfg, terminals_of
-from d2c.automata.theory.latent import TOP, Latent, LatentGrammar, LatentRule, Saturation, latent_grammar
-from tests.automata.theorem import (
+from papers.theory.automaton import Applicable, Automaton, classes_for
+from papers.theory.grammars import CFG, START, Rule, Steps, Symbol, cfg, terminals_of
+from papers.theory.latent import TOP, Latent, LatentGrammar, LatentRule, Saturation, latent_grammar
+from tests.scripts.papers.theory.theorem import (
     FEATURES,
     Kind,
     automaton,

@@ -11,9 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from d2c.automata.theory.automaton import Automaton, Feature, Lookahead, classes_for
-from d2c.automata.theory.automaton import Path as Child
-from d2c.automata.theory.grammars import (
+from d2c.trees.binarization import BINARIZATIONS, binarize, unbinarize
+from d2c.trees.ctree import CTree
+from d2c.trees.formats.brackets import parse_bracket, read_brackets
+from d2c.trees.heads import load_head_rules
+from papers.theory.automaton import Automaton, Feature, Lookahead, classes_for
+from papers.theory.automaton import Path as Child
+from papers.theory.grammars import (
     TOP,
     Rule,
     Steps,
@@ -24,16 +28,12 @@ from d2c.automata.theory.grammars import (
     steps_of,
     terminals_of,
 )
-from d2c.automata.theory.latent import latent_grammar, parse_trees
-from d2c.trees.binarization import BINARIZATIONS, binarize, unbinarize
-from d2c.trees.ctree import CTree
-from d2c.trees.formats.brackets import parse_bracket, read_brackets
-from d2c.trees.heads import load_head_rules
-from tests.automata.attributes import Unaries
-from tests.automata.theorem import strings, trees_by_string, verify
+from papers.theory.latent import latent_grammar, parse_trees
+from tests.scripts.papers.theory.attributes import Unaries
+from tests.scripts.papers.theory.theorem import strings, trees_by_string, verify
 from tests.strategies import ctrees
 
-SAMPLE = Path(__file__).parents[2] / "data" / "sample"
+SAMPLE = Path(__file__).parents[4] / "data" / "sample"
 HEAD_RULES = load_head_rules("collins")
 HAND = [  # trees over two tags, with chains of unary nodes and constituents of three and four
     "(S (NP (a w)) (VP (b w)))",

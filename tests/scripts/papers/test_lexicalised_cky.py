@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from d2c.cky.constrained_cky import ConstrainedCKY
-from d2c.cky.lexicalised_cky import build_lexicalised_chart, lexicalised_oracle, parse_lexicalised
 from d2c.cky.search.growing import Chart
 from d2c.cky.search.search import derivation
 from d2c.learning.semirings import count_derivations, marginals, viterbi
@@ -20,6 +19,7 @@ from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import is_projective, is_tree
 from d2c.trees.formats.brackets import parse_bracket
 from d2c.trees.heads import load_head_rules
+from papers.lexicalised_cky import build_lexicalised_chart, lexicalised_oracle, parse_lexicalised
 from tests.cky.test_chart import TAGS, chart_of, observed_of, query_of, random_grammar
 from tests.cky.test_constrained_cky import sample
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from d2c.automata.theory.automaton import Attribute, Path, Value, Values
-from d2c.automata.theory.grammars import LEFT, RIGHT, Symbol
+from papers.theory.automaton import Attribute, Path, Value, Values
+from papers.theory.grammars import LEFT, RIGHT, Symbol
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,8 @@ from typing import Generic, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from d2c.automata.theory.automaton import END, Automaton, Lookahead
-from d2c.automata.theory.grammars import CFG, Rule, Steps, Symbol
+from papers.theory.automaton import END, Automaton, Lookahead
+from papers.theory.grammars import CFG, Rule, Steps, Symbol
 
 TOP = 0  # S†
 _PASSES = 100_000

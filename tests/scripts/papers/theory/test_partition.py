@@ -9,10 +9,10 @@ from functools import cache
 import numpy as np
 import pytest
 
-from d2c.automata.theory.automaton import Applicable, Automaton, classes_for
-from d2c.automata.theory.grammars import CFG, Steps, arc_eager, arc_standard, terminals_of
-from d2c.automata.theory.latent import LatentGrammar, damped, latent_grammar, partition, proper, total
-from tests.automata.theorem import probabilistic_oracle, strings
+from papers.theory.automaton import Applicable, Automaton, classes_for
+from papers.theory.grammars import CFG, Steps, arc_eager, arc_standard, terminals_of
+from papers.theory.latent import LatentGrammar, damped, latent_grammar, partition, proper, total
+from tests.scripts.papers.theory.theorem import probabilistic_oracle, strings
 
 SYSTEMS: dict[str, Callable[[], CFG]] = {
     "arc-standard": lambda: arc_standard("ab"),

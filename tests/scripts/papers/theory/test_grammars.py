@@ -8,7 +8,8 @@ from math import comb, prod
 
 import pytest
 
-from d2c.automata.theory.grammars import (
+from d2c.trees.dtree import is_projective, is_tree
+from papers.theory.grammars import (
     CFG,
     START,
     Rule,
@@ -20,8 +21,7 @@ from d2c.automata.theory.grammars import (
     heads_of,
     terminals_of,
 )
-from d2c.automata.theory.latent import parse_trees
-from d2c.trees.dtree import is_projective, is_tree
+from papers.theory.latent import parse_trees
 
 SYSTEMS = {
     "arc-standard": (arc_standard("a"), [1, 2, 8, 40, 224]),

@@ -34,6 +34,7 @@ LONGEST = 20  # words
 def build_lexicalised_chart(query: Query, observed: Observed) -> Chart:
     """Return all derivations of n words, whatever their d-tree and without pruning."""
     layout = _layout_of_all_arcs(len(observed) - 2)
+    chart: Chart
     chart, _ = build_packed_chart(query._replace(constraints=UNPRUNED), observed, layout, NO_LIMIT)
     return chart
 
@@ -49,7 +50,7 @@ def _layout_of_all_arcs(n: int) -> PackedLayout:
 
 
 def parse_lexicalised(route: ConstrainedCKY, tokens: Tokens) -> CTree | None:
-    """The best c-tree of a sentence under a fitted route's grammar and weights; None where there is none.
+    """Return the best c-tree of a sentence under a fitted route's grammar and weights; None: there is none.
 
     Raises ValueError for weights that see the d-tree around a part, and for more than LONGEST words.
     """
@@ -61,7 +62,7 @@ def parse_lexicalised(route: ConstrainedCKY, tokens: Tokens) -> CTree | None:
 
 
 def lexicalised_oracle(route: ConstrainedCKY, gold: CTree) -> CTree | None:
-    """The tree nearest to a gold one among all that the route's grammar gives its tokens; see `oracle`.
+    """Return the tree nearest to a gold one among all that the route's grammar gives its tokens (see `oracle`).
 
     Raises ValueError for more than LONGEST words.
     """
@@ -80,7 +81,7 @@ def _observed(route: ConstrainedCKY, tokens: Tokens) -> Observed:
 
 
 def _best(route: ConstrainedCKY, tokens: Tokens, chart: Chart, scores: Floats) -> CTree | None:
-    """The c-tree of a best derivation; None where there is none."""
+    """Return the c-tree of a best derivation; None where there is none."""
     if not len(scores):
         return None
     found = derivation(chart, viterbi(chart.forest, scores), 0)

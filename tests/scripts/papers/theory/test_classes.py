@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from d2c.automata.theory.automaton import (
+from papers.theory.automaton import (
     Attribute,
     Corner,
     Feature,
@@ -16,11 +16,11 @@ from d2c.automata.theory.automaton import (
     StackClasses,
     TreeClasses,
 )
-from d2c.automata.theory.grammars import LEFT, RIGHT, arc_standard, heads_of
-from d2c.automata.theory.latent import parse_trees
-from tests.automata.attributes import Dependents, Length, Outermost, Unaries
-from tests.automata.erase import Stack, Tree, erase, erase_stack, keep_stack, prefixes
-from tests.automata.terms import (
+from papers.theory.grammars import LEFT, RIGHT, arc_standard, heads_of
+from papers.theory.latent import parse_trees
+from tests.scripts.papers.theory.attributes import Dependents, Length, Outermost, Unaries
+from tests.scripts.papers.theory.erase import Stack, Tree, erase, erase_stack, keep_stack, prefixes
+from tests.scripts.papers.theory.terms import (
     child,
     class_of,
     class_of_stack,

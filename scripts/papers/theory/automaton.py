@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple, TypeVar
 
-from d2c.automata.theory.grammars import CFG, Rule, Steps, Symbol, Where
+from papers.theory.grammars import CFG, Rule, Steps, Symbol, Where
 
 Item = TypeVar("Item")
 Value = Hashable  # of an attribute; None is the paper's ⊥
@@ -165,7 +165,7 @@ class StackClasses:
     At depth d below the top that is what features read at depth d or deeper, since deeper is where a tree
     goes as the stack grows. The trees from the bottom up to the greatest positive index are counted in any
     case, also where no feature reads them, and likewise at the top: the section's own definition, which
-    drops more, is no congruence (tests/automata/erase.py has it).
+    drops more, is no congruence (tests/scripts/papers/theory/erase.py has it).
     """
 
     empty = 0

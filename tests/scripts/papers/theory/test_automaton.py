@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from d2c.automata.theory.automaton import END, Applicable, Automaton, Configuration, classes_for
-from d2c.automata.theory.grammars import CFG, START, Steps, arc_eager, arc_standard, heads_of
-from d2c.automata.theory.latent import parse_trees
+from papers.theory.automaton import END, Applicable, Automaton, Configuration, classes_for
+from papers.theory.grammars import CFG, START, Steps, arc_eager, arc_standard, heads_of
+from papers.theory.latent import parse_trees
 
 GRAMMARS = {
     "arc-standard": arc_standard("a"),

@@ -9,8 +9,8 @@ from functools import cache
 from itertools import product
 from typing import NamedTuple
 
-from d2c.automata.theory.automaton import Applicable, Automaton, Feature, Lookahead, Oracle, Path, classes_for
-from d2c.automata.theory.grammars import (
+from papers.theory.automaton import Applicable, Automaton, Feature, Lookahead, Oracle, Path, classes_for
+from papers.theory.grammars import (
     CFG,
     START,
     Rule,
@@ -21,7 +21,7 @@ from d2c.automata.theory.grammars import (
     cfg,
     terminals_of,
 )
-from d2c.automata.theory.latent import LatentGrammar, Saturation
+from papers.theory.latent import LatentGrammar, Saturation
 
 ALPHABET = "ab"
 LONGEST = 6  # tokens of a string

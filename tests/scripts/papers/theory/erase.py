@@ -7,7 +7,7 @@ congruence. Two statements of the section are not right, though.
   left and from the right overlap, they are there twice, and a positive index finds a child that was not
   there. With F1 = root(child(2, child(1, nth(-1, ·)))) and F2 = root(child(-1, nth(-1, ·))), A(B(C(c))) is
   erased to A(B() B()), but its child to B(C() C()), and A(B(C() C())) to A(B(⊥ C()) B()). So classes must
-  not be computed from erased trees; the attributes of trees (`d2c.automata.theory.automaton`) can be, and
+  not be computed from erased trees; the attributes of trees (`papers.theory.automaton`) can be, and
   they tell less apart.
 - It says that erased stacks are a congruence. With the only feature nth(2), ε and t are both erased to ε;
   after a push, nth(2) is undefined of the one and defined of the other. `erase_stack` is as printed,
@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Set
 from typing import NamedTuple
 
-from d2c.automata.theory.automaton import Path
+from papers.theory.automaton import Path
 
 
 class Tree(NamedTuple):
