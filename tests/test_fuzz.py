@@ -27,7 +27,7 @@ from fuzzing import commands, fitted, frame, inputs, models
 from tests import junk
 
 INPUTS, MODELS, JOBS = 200, 20, 2
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 TWICE = """
 from random import Random
 from fuzzing import fitted

@@ -13,7 +13,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-REPOSITORY = Path(__file__).parents[2]
+REPOSITORY = Path(__file__).parents[1]
 LARGE = "torch", "scipy.stats", "sklearn", "pandas", "stanza", "nltk.parse"
 PARSED = "(TOP (S (NP (PRP They)) (VP (VBD ate)) (. .)))"
 PARSE = "import d2c; document = d2c.load('en-small')('They ate.'); print(document.sentences[0].tree)\n"

@@ -21,7 +21,7 @@ TREES = [
     "(TOP (S (NP (PRP She)) (VP (VBD left)) (. .)))",
 ]
 MOST, MOST_IN_ALL = 45e6, 95e6  # bytes of models that come with d2c
-FOLDER = Path(__file__).parents[2] / "data" / "models"
+FOLDER = Path(__file__).parents[2] / "d2c" / "data" / "models"
 
 
 @pytest.fixture(autouse=True)

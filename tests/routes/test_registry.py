@@ -171,14 +171,14 @@ def test_a_route_is_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_no_route_is_asked_for_by_its_name() -> None:
-    """But in the registry, and where the command line says its default."""
+    """But in the registry, in the name of a file, and where the command line says its default."""
     names = re.compile(rf"""["']({"|".join(ROUTES)})["']""")
     found = {
         (path.relative_to(ROOT / "d2c").as_posix(), name)
         for path in (ROOT / "d2c").rglob("*.py")
         for name in names.findall(path.read_text(encoding="utf-8"))
     }
-    rows = {("routes/registry.py", name) for name in ROUTES}
+    rows = {("routes/registry.py", name) for name in ROUTES} | {("routes/rules/rule_based.py", "rules")}
     commands = {(f"commands/{name}.py", "reduction") for name in ("train", "tune")}
     defaults = {("training/spec.py", "reduction"), *commands}
     assert found == rows | defaults
