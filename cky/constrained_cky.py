@@ -40,6 +40,7 @@ from d2c.learning.learner import Checkpoint, Training, fingerprint_of, permuted
 from d2c.packed.arcs import ArcLabels, arcs_of, single
 from d2c.packed.dtree import packed_arcs, with_packed_arcs
 from d2c.packed.feature import ArcFeature, fit_chosen, fit_feature, fit_risk, least_probability
+from d2c.protocols.abilities import RouteAbilities
 from d2c.protocols.route import Confidences, Progress, Route, paired
 from d2c.trees.binarization import UNARY, Symbol
 from d2c.trees.constraints import SpanConstraints
@@ -64,8 +65,7 @@ class ConstrainedCKY(ChartDecoder, Route):
     Learned by `fit`: grammar, vocabulary, what pruning allows, weights (the average over all steps).
     """
 
-    gives_confidences = gives_k_best = has_oracle = learns_conventions = True
-    supports_arcs = True
+    abilities = RouteAbilities(confidences=True, k_best=True, packed_arcs=True, oracle=True, conventions=True)
     arcs_: ArcFeature
 
     def __init__(

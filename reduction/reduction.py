@@ -16,6 +16,7 @@ from d2c.base.counting import commonest
 from d2c.base.model_files import read_as, reading, write_settings
 from d2c.base.settings import Settings, seed_setting, setting
 from d2c.packed.dtree import packed_arcs
+from d2c.protocols.abilities import RouteAbilities
 from d2c.protocols.route import Confidences, Progress, Ranked, Route, summed
 from d2c.reduction.confidence import of_nodes, with_unaries
 from d2c.reduction.encodings import encoding_named
@@ -97,7 +98,7 @@ class Reduction(Route):
     unaries and with any symbol. Raises ValueError for parameters out of range.
     """
 
-    gives_confidences = gives_k_best = ranks_arcs = True
+    abilities = RouteAbilities(confidences=True, k_best=True, k_best_arcs=True)
 
     def __init__(
         self,

@@ -121,7 +121,7 @@ def compare_on(
     """
     models, ctrees = trained.models, list(reading(dev))
     first, routes = models[0], [model.route for model in models]
-    ranking = bool(scoring.best) and any(route.ranks_arcs for route in routes)
+    ranking = bool(scoring.best) and any(route.abilities.k_best_arcs for route in routes)
     with_arcs = replace(first, arcs=max((ARCS[ranking], *(model.arcs for model in models)), key=ARCS.index))
     of_arcs = parsed(first.dparser_name, with_arcs, ctrees)
     predicted = [with_packed_arcs(dtree, None) for dtree in of_arcs.dtrees]
@@ -132,7 +132,7 @@ def compare_on(
         dtrees = [replace(a, tokens=b.tokens) for a, b in zip(dtrees, predicted, strict=True)]
     gold = GoldStandard.of(ctrees, dtrees, routes, scoring.metric)
     bare = Parses(GOLD, [replace(dtree, labels=None) for dtree in dtrees])  # for routes that find labels
-    all_gold = [bare if route.relabels else Parses(GOLD, dtrees) for route in routes]
+    all_gold = [bare if route.abilities.own_labels else Parses(GOLD, dtrees) for route in routes]
     rows = [
         replace(score(model.route_name, model.route, gold, parses), training=seconds)
         for given in (all_gold, [of_dparser] * len(models))
@@ -142,14 +142,14 @@ def compare_on(
         every = [of_dparser, *(parsed(name, model, ctrees) for name, model in others.items())]
         by_name = {model.route_name: model.route for model in models}
         rows += several(gold, by_name, every, rows[len(models) :])
-    rows += [_oracle(ORACLE, route, gold, of_dparser) for route in routes if route.has_oracle]
+    rows += [_oracle(ORACLE, route, gold, of_dparser) for route in routes if route.abilities.oracle]
     for model in models:
-        given = of_arcs if model.route.ranks_arcs else of_dparser
+        given = of_arcs if model.route.abilities.k_best_arcs else of_dparser
         rows += _best(model.route_name, model.route, gold, given, scoring.best)
     for model in models:
         if model.arcs == "packed":
             rows.append(score(f"{model.route_name} {model.arcs}", model.route, gold, of_arcs))
-            if model.route.has_oracle:
+            if model.route.abilities.oracle:
                 rows.append(_oracle(f"{ORACLE} {model.arcs}", model.route, gold, of_arcs))
             rows += _best(f"{model.route_name} {model.arcs}", model.route, gold, of_arcs, scoring.best)
     return Comparison(gold, rows, trained.dparser_seconds, tags)
@@ -182,7 +182,7 @@ def _best(
         order = range(len(found))
         return [found[max(order[:k], key=lambda i: scores[i].f1)] for k in numbers]
 
-    if not (numbers and route.gives_k_best):
+    if not (numbers and route.abilities.k_best):
         return
     if not any(len(route.decode_k_best(dtree, 2)) > 1 for dtree in parses.dtrees):
         return

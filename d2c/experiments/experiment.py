@@ -379,7 +379,7 @@ class Experiment:
         trees, route = self.trees("train", share), make_route(name, settings)
         dev_dtrees: Iterable[DTree] | None = of_dev and of_dev.dtrees
         given = None if dtrees is None else dtrees.dtrees[: len(trees)]
-        if settings.labels and route.learns_conventions:
+        if settings.labels and route.abilities.conventions:
             encoding = CUBED if settings.chart.arc_labels == CUBED else settings.encoding
             given = given or list(self.encoded(encoding, "train"))[: len(trees)]
             dev_dtrees = dev_dtrees or self.encoded(encoding, "dev")

@@ -185,7 +185,7 @@ def score(name: str, route: Route, gold: GoldStandard, parses: Parses) -> Row:
 
 def _judged(name: str, route: Route, gold: GoldStandard, parses: Parses) -> list[Judged]:
     """Return c-trees with the route's confidences, if it gives some."""
-    if parses.source == GOLD or not route.gives_confidences:
+    if parses.source == GOLD or not route.abilities.confidences:
         return []
     sure = counted(route.confidences_all(parses.dtrees), f"confidences of {name}")
     pairs = zip(map(visible, gold.ctrees), sure, strict=True)

@@ -29,9 +29,10 @@ from d2c.base.temporary import scratch
 from d2c.experiments.experiment import Experiment, Treebank
 from d2c.experiments.rows import GOLD, Parses
 from d2c.experiments.store import Store, StoredStep
-from d2c.models.model import ARCS, check_arcs, parsing
+from d2c.models.model import ARCS, parsing
 from d2c.packed.dtree import read_dtrees, save_dtrees, with_packed_arcs
 from d2c.protocols.route import Progress, Route
+from d2c.routes.compatibility import check_arcs, check_own
 from d2c.routes.registry import ROUTES, RouteSettings
 from d2c.training.jackknife import tenths
 from d2c.training.spec import TrainingSpec
@@ -218,7 +219,7 @@ class TrialExperiment(Experiment):
         dtrees = self.jackknifed(name, self.labels, over_arcs) if spec.folds else None
         of_dev = self.parses(name, "dev", packed=True) if over_arcs else None
         route = self.fit(spec.routes[0], dtrees=dtrees, of_dev=of_dev)
-        if packed and route.supports_arcs and not over_arcs:
+        if packed and route.abilities.packed_arcs and not over_arcs:
             with located(names_of(spec.train)):
                 route.fit_arcs(self.trees("dev"), self.parses(name, "dev", packed=True).dtrees)
         guess = list(counted(route.decode_all(parses.dtrees), "converting d-trees"))
@@ -246,9 +247,7 @@ class Trials:
     _trees: dict[bool, list[CTree]] = field(default_factory=dict)  # by whether heads are marked
 
     def __post_init__(self) -> None:
-        if self.spec.new_dparser().foreign:
-            message = "is trained elsewhere, on other d-trees than the route's; tune trains its own"
-            raise ModelError(f"the d-parser {self.spec.dparser_name} {message}")
+        check_own(self.spec.new_dparser(), self.spec.dparser_name, "tune trains its own")
 
     def key(self, settings: Mapping[str, Any]) -> str:
         """Return what a trial is called in the log."""

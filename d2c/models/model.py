@@ -22,6 +22,7 @@ from d2c.models.names import SETTINGS, hides, scores_of
 from d2c.protocols.dparser import DependencyParser, Tagger
 from d2c.protocols.route import Route
 from d2c.protocols.training import DEV_WORDS, thinned
+from d2c.routes.compatibility import check_arcs
 from d2c.routes.dparsers import load_dparser, load_tagger, loads_with
 from d2c.routes.registry import ROUTES, route_class
 from d2c.trees.ctree import CTree, Tokens
@@ -181,7 +182,7 @@ class Model:
                  among states
         learned: those that they have learned from
         """
-        if not self.route.gives_confidences or self.dparser.reads_along:
+        if not self.route.abilities.confidences or self.dparser.reads_along:
             return
         gold = thinned([*ctrees], DEV_WORDS)
         given = (ctree.tokens for ctree in gold)
@@ -289,16 +290,6 @@ def check_digests(directory: Path, parts: Sequence[str]) -> None:
     expected = read_settings(directory).files
     if expected is not None:
         model_files.check_digests(Path(directory), parts, expected)
-
-
-def check_arcs(packed: bool, routes: Mapping[str, Route], dparser: DependencyParser, name: str) -> None:
-    """Raise ModelError where packed arcs are wanted that the d-parser does not give, or no route takes."""
-    if packed and not dparser.gives_arcs:
-        message = "does not say how probable other heads are; stanza:graph and transition do"
-        raise ModelError(f"--arcs packed: the d-parser {name} {message}")
-    if packed and not any(route.supports_arcs for route in routes.values()):
-        able = " and ".join(name for name in ROUTES if route_class(name).supports_arcs)
-        raise ModelError(f"--arcs packed: the route {', '.join(routes)} takes one d-tree; {able} take more")
 
 
 def parsing(dparser: DependencyParser, packed: bool) -> Callable[[Iterable[Tokens]], Iterator[DTree]]:

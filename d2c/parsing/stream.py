@@ -176,12 +176,12 @@ class BatchParser:
     def __init__(self, model: Model, options: ParseOptions, alone: bool) -> None:
         if options.kind == JSON:
             model = replace(model, tags="gold")  # given tags are used
-        if options.best > 1 and model.route.ranks_arcs and model.dparser.gives_arcs:
+        if options.best > 1 and model.route.abilities.k_best_arcs and model.dparser.gives_arcs:
             model = replace(model, arcs="packed")
         self._model, self._options = model, options
         if options.kind in TEXTS and model.tagger is None:
             raise ModelError(NO_TAGGER)
-        if options.min_confidence > 0 and not model.route.gives_confidences:
+        if options.min_confidence > 0 and not model.route.abilities.confidences:
             raise ModelError(f"the route {model.route_name} does not say how sure it is of constituents")
         if options.functions and model.functions is None:
             raise ModelError("this model has no function tags; en-ud has them")
@@ -262,7 +262,7 @@ class BatchParser:
         if not options.ctrees:
             yield from ((None, None) for _ in dtrees)
             return
-        sure = route.gives_confidences and (options.confidences or options.min_confidence > 0)
+        sure = route.abilities.confidences and (options.confidences or options.min_confidence > 0)
         free = (dtree for dtree, own in zip(dtrees, wanted, strict=True) if own is None)
         if sure:
             decoded = route.confidences_all(free, repairs)

@@ -13,7 +13,7 @@ from d2c.models.letters import as_read, spelled
 from d2c.models.model import Model, ModelSettings, load_route, read_settings
 from d2c.protocols.dparser import Tagger
 from d2c.protocols.route import Route
-from d2c.routes.registry import foreign_refused, route_class
+from d2c.routes.compatibility import check_foreign
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.transforms import raise_gaps
@@ -68,9 +68,8 @@ class PipelineModel:
     def check(self) -> None:
         """Raises ModelError where there is no such model, or its route cannot convert a pipeline's parse."""
         route = self._settings.route
-        if self.converts and not route_class(route).learns_conventions:
-            message = f"the pipeline's d-parser {foreign_refused()}"
-            raise ModelError(f"{self.directory}: has the route {route}, but {message}")
+        if self.converts:
+            check_foreign(f"{self.directory}: has the route {route}, but the pipeline's d-parser", [route])
 
     def parse(self, sentences: Sequence[PipelineSentence]) -> list[CTree]:
         """A c-tree of each sentence, gaps raised; its tags are the pipeline's, or else of the model's tagger.

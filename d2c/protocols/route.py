@@ -1,8 +1,7 @@
 """What every route is: a way back from d-trees to c-trees, learned from a treebank.
 
 A route is an estimator. A subclass defines `encode`, `_fit`, `_decode_all`, `save` and `load`; `Route` checks
-what they are given, once for all of them. Abilities that only some routes have are class attributes, False by
-default.
+what they are given, once for all of them. What only some routes can do, `abilities` says.
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ from d2c.base.counting import many
 from d2c.base.errors import ModelError
 from d2c.base.settings import Settings, seed_setting, setting
 from d2c.packed.feature import ArcFeature
+from d2c.protocols.abilities import RouteAbilities
 from d2c.trees.constraints import SpanConstraints, obeying
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
@@ -44,29 +44,14 @@ class Route(ABC):
     """The base of all routes.
 
     gaps_: whether training trees had gaps
-    arcs_: what packed arcs count for, where a route `supports_arcs`
-
-    gives_confidences:  whether `confidences_all` knows any
-    gives_k_best:       whether `decode_k_best` has more than the best c-tree
-    ranks_arcs:         whether it has these among packed arcs, of which `decode` knows nothing
-    relabels:           whether decoding reads other labels than the d-parser's; `relabel` gives d-trees those
-    has_oracle:         whether there is an `oracle`
-    learns_conventions: whether it learns from d-trees of any convention, not only from those that it encodes,
-                        and so has `fit_grammar`
-    supports_arcs:      whether it looks among all packed arcs of a d-tree. Where those of `fit` have any, it
-                        learns over these, `arcs_` as all else; otherwise see `fit_arcs`
+    arcs_: what packed arcs count for, where it looks among them
+    abilities: what it provides and requires
     """
 
     gaps_: bool = False
     arcs_: ArcFeature
 
-    gives_confidences: ClassVar[bool] = False
-    gives_k_best: ClassVar[bool] = False
-    ranks_arcs: ClassVar[bool] = False
-    relabels: ClassVar[bool] = False
-    has_oracle: ClassVar[bool] = False
-    learns_conventions: ClassVar[bool] = False
-    supports_arcs: ClassVar[bool] = False
+    abilities: ClassVar[RouteAbilities] = RouteAbilities()
 
     @property
     def is_fitted(self) -> bool:

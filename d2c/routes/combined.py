@@ -20,6 +20,7 @@ from typing import Self
 
 from d2c.base.model_files import reading
 from d2c.cky.constrained_cky import ConstrainedCKY
+from d2c.protocols.abilities import RouteAbilities
 from d2c.protocols.route import Confidences, Progress, Ranked, Route, summed
 from d2c.reduction.labeler.two_stage import TwoStage
 from d2c.routes.voting.constituents import Parse, combine
@@ -38,7 +39,7 @@ class Combined(Route):
     Repairs are those of the chart; where the two find no common root, so is the root.
     """
 
-    gives_confidences = gives_k_best = relabels = True
+    abilities = RouteAbilities(confidences=True, k_best=True, own_labels=True)
 
     def __init__(self, labeler: TwoStage, chart: ConstrainedCKY) -> None:
         if not chart.settings.labels:

@@ -130,9 +130,3 @@ def make_route(name: str, settings: RouteSettings = RouteSettings()) -> Route:
     """Make an untrained route. Raises ModelError."""
     made = route_class(name)
     return ROUTES[name].new(made, settings)
-
-
-def foreign_refused() -> str:
-    """Return why other routes take no d-trees of a parser that is trained elsewhere."""
-    able = " or ".join(name for name in ROUTES if route_class(name).learns_conventions)
-    return f"is trained elsewhere; only the route {able} learns from its d-trees"

@@ -103,7 +103,7 @@ class TrainingSpec(RouteSettings):
 
     def over_arcs(self, route: Route) -> bool:
         """Whether a route learns over the packed arcs of jackknifed d-trees."""
-        return self.packed and bool(self.folds) and route.supports_arcs
+        return self.packed and bool(self.folds) and route.abilities.packed_arcs
 
     @property
     def dparser_name(self) -> str:

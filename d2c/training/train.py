@@ -13,7 +13,7 @@ more, to the other nine.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -26,13 +26,19 @@ from d2c.base.files import file_name
 from d2c.base.inputs import Paths, check_repeatable, files_of, names_of, of_each
 from d2c.base.progress import counted, log
 from d2c.base.temporary import scratch, whole_directory
-from d2c.models.model import ARCS, Model, check_arcs, load_abbreviations, save_abbreviations
+from d2c.models.model import ARCS, Model, load_abbreviations, save_abbreviations
 from d2c.models.names import SETTINGS
 from d2c.packed.dtree import with_packed_arcs
 from d2c.protocols.dparser import DependencyParser
 from d2c.protocols.route import Progress, Route
 from d2c.protocols.training import thinned
-from d2c.routes.registry import foreign_refused
+from d2c.routes.compatibility import (
+    check_arcs,
+    check_foreign,
+    check_jackknifing,
+    check_own,
+    check_unlabelled,
+)
 from d2c.training.jackknife import jackknife_dtrees, parse_last_tenth
 from d2c.training.spec import TrainingSpec
 from d2c.training.warm_up import warmed_up
@@ -113,7 +119,7 @@ def train_models(
         models = [Model(name, route, spec.dparser_name, dparser, *words) for name, route in routes.items()]
         for model, directory in zip(models, new, strict=True):
             model.language = spec.language
-            model.arcs = spec.arcs if model.route.supports_arcs else ARCS[0]
+            model.arcs = spec.arcs if model.route.abilities.packed_arcs else ARCS[0]
             log.info("route %s: learning how far its confidences can be trusted", model.route_name)
             model.calibrate(spec.reading(spec.dev), spec.reading(spec.train))
             model.save(directory, new[0])
@@ -235,7 +241,7 @@ def _fit(
                 dev = thinned([*dev], _WORDS)
                 of_dev = [*dparser.parse_packed(ctree.tokens for ctree in dev)]
             route.fit(gold, dev, dtrees=dtrees, dev_dtrees=of_dev, progress=progress)
-            if spec.packed and route.supports_arcs and not over_arcs:
+            if spec.packed and route.abilities.packed_arcs and not over_arcs:
                 _fit_arcs(name, route, spec, parses, progress)
     return time.perf_counter() - start
 
@@ -245,7 +251,7 @@ def fit_to_convention(
 ) -> None:
     """Fit a route on what a d-parser makes of treebank files; first say the oracle F1 on dev.
 
-    route: one that `learns_conventions`
+    route: one that learns conventions
     Raises ValueError for a treebank from which it cannot learn, and what the d-parser raises.
     """
     gold, dev = (
@@ -311,27 +317,16 @@ def check_spec(
     dparser = spec.new_dparser()
     labels = dparser.foreign if spec.labels is None else spec.labels
     routes = replace(spec, labels=labels).new_routes()
-    _check(spec, routes, dparser, foreign)
-    return dparser, routes
-
-
-def _check(spec: TrainingSpec, routes: Mapping[str, Route], dparser: DependencyParser, foreign: bool) -> None:
-    """Raise ModelError for a d-parser, routes, folds and arcs that do not go together."""
+    if not foreign:
+        check_own(dparser, spec.dparser_name, "train, parse and evaluate")
     if dparser.foreign:
-        if not foreign:
-            message = "is trained elsewhere, on other d-trees than the routes'; train, parse and evaluate"
-            raise ModelError(f"the d-parser {spec.dparser_name} {message}")
-        if spec.folds or not all(route.learns_conventions for route in routes.values()):
-            raise ModelError(f"the d-parser {spec.dparser_name} {foreign_refused()}, without jackknifing")
-    for name, route in routes.items() if spec.unlabelled else ():
-        if spec.labels or not (route.relabels or route.learns_conventions):
-            raise ModelError(f"--unlabelled leaves the route {name} no labels, which it needs")
-    for name, route in routes.items() if spec.folds else ():
-        try:
-            route.check_jackknifing()
-        except ValueError as error:
-            raise ModelError(f"--jackknife with the route {name}: {error}") from None
+        check_foreign(f"the d-parser {spec.dparser_name}", routes, bool(spec.folds))
+    if spec.unlabelled:
+        check_unlabelled(routes, spec.labels)
+    if spec.folds:
+        check_jackknifing(routes)
     check_arcs(spec.packed, routes, dparser, spec.dparser_name)
+    return dparser, routes
 
 
 def warn_of_presets(estimators: Iterable[object]) -> None:

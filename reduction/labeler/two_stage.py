@@ -25,6 +25,7 @@ from d2c.base.progress import counted
 from d2c.learning.words import numbered
 from d2c.packed.dtree import packed_arcs
 from d2c.packed.feature import ONE_HEAD, ArcFeature, fit_chosen, fit_feature, least_probability
+from d2c.protocols.abilities import RouteAbilities
 from d2c.protocols.route import Progress
 from d2c.reduction.alternatives import likely_dtrees
 from d2c.reduction.labeler.labeler import Labeler
@@ -55,8 +56,7 @@ class TwoStage(Reduction):
     `labeler_`, and from d-trees with packed arcs `arcs_`, what these count for; else by `fit_arcs`.
     """
 
-    relabels = supports_arcs = True
-    ranks_arcs = False
+    abilities = RouteAbilities(confidences=True, k_best=True, packed_arcs=True, own_labels=True)
 
     def __init__(
         self,

@@ -50,13 +50,13 @@ def packed_table(route: Any, metric: Metric, held_out: Part, dev: Part) -> None:
     over_arcs = route.arcs_.learned
     if not over_arcs:
         route.fit_arcs(*held_out)
-    if over_arcs and route.has_oracle:
+    if over_arcs and route.abilities.oracle:
         print_gain_of_risk(route, metric, dev)
     f1 = metric.summary(metric.score(dev.gold, route.decode_all(dev.dtrees))).f1
     print(f"learned on {len(held_out.gold)} sentences: {route.arcs_}, F1 {f1:.2f}", flush=True)
     route.arcs_ = route.arcs_._replace(scale=0.0)
     rows = [line_of(route, metric, dev, heads_per_word) for heads_per_word in HEADS_PER_WORD]
-    if route.has_oracle:  # a chart, which has a beam
+    if route.abilities.oracle:  # a chart, which has a beam
         route.arcs_ = route.arcs_._replace(beam=math.inf)
         rows.append(line_of(route, metric, dev, 1.5))
     print_table(HEADER, rows)
@@ -127,7 +127,7 @@ def line(route: Any, metric: Metric, dev: Part) -> Line:
         guess.append(route.decode(dtree, repairs))
         times.append(1000 * (time.process_time() - start))
     scores, oracle = metric.summary(metric.score(gold, guess)), None
-    if route.has_oracle:
+    if route.abilities.oracle:
         nearest = map(route.oracle, with_tags_of(dtrees, gold), dtrees)
         oracle = metric.summary(metric.score(gold, nearest)).f1
     gaps = disco.evaluate_all(gold, guess, ONLY_GAPS).f1 if metric.gaps else None

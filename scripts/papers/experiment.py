@@ -160,7 +160,7 @@ class PaperExperiment(Experiment):
             given, repairs = parses.dtrees, Repairs()
             labelled: Iterable[DTree]
             gold_dtrees: Iterable[DTree]
-            if route.relabels:
+            if route.abilities.own_labels:
                 given = [replace(dtree, labels=None) for dtree in given]
                 labelled, gold_dtrees = route.relabel(given), map(route.encode, self.trees(part))
             else:

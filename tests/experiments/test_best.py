@@ -13,6 +13,7 @@ from d2c.commands.cli import cli
 from d2c.experiments.comparison import compare_on
 from d2c.experiments.rows import Row, Scoring, table_lines
 from d2c.models.model import Model
+from d2c.protocols.abilities import RouteAbilities
 from d2c.protocols.route import Ranked
 from d2c.training.train import Trained
 from d2c.trees.ctree import CTree
@@ -31,8 +32,8 @@ RANKED = ("(TOP (X (A a) (B b) (C c)))", "(TOP (S (NP (A a)) (B b) (C c)))", GOL
 class Listed:
     """A route whose best c-trees are RANKED; of one d-tree in two it has but the first."""
 
-    gaps_ = has_oracle = relabels = gives_confidences = ranks_arcs = False
-    gives_k_best = True
+    gaps_ = False
+    abilities = RouteAbilities(k_best=True)
 
     def encode(self, ctree: CTree) -> DTree:
         return DTree(ctree.tokens, (2, 0, 2), ("S", None, "S"), (1, 0, 1), ("S#1", "root", "S#1"))

@@ -19,6 +19,7 @@ from d2c.models.names import find
 from d2c.parsing.input import InputSentence
 from d2c.parsing.options import ParseOptions
 from d2c.parsing.stream import Batch, ParsedBatch, parse_batches
+from d2c.protocols.abilities import RouteAbilities
 from d2c.trees.constraints import SpanConstraints
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
@@ -71,8 +72,8 @@ def test_a_tree_in_other_letters() -> None:
 class Listener:
     """A tagger, d-parser and route that write down which words each of them sees."""
 
-    gives_arcs = reads_along = reads_text = finds_tags = takes_given = ranks_arcs = False
-    gives_confidences = True
+    gives_arcs = reads_along = reads_text = finds_tags = takes_given = False
+    abilities = RouteAbilities(confidences=True)
 
     def __init__(self) -> None:
         self.seen = list[tuple[str, tuple[str, ...]]]()

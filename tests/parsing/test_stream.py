@@ -17,6 +17,7 @@ from d2c.models.model import Model
 from d2c.parsing.input import read_sentences
 from d2c.parsing.options import JSON, ParseOptions
 from d2c.parsing.stream import Done, batched, format_batch, parse_batches
+from d2c.protocols.abilities import RouteAbilities
 from d2c.trees.constraints import SpanConstraints
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
@@ -27,8 +28,8 @@ from d2c.trees.repair import Repairs
 class Flat:
     """A d-parser whose first word is the head of all others, and a route that makes one constituent."""
 
-    gives_arcs = gives_confidences = reads_along = reads_text = False
-    finds_tags = takes_given = False
+    gives_arcs = reads_along = reads_text = finds_tags = takes_given = False
+    abilities = RouteAbilities()
 
     def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
         return (DTree(tokens, (0, *[1] * (len(tokens) - 1))) for tokens in sentences)
@@ -40,7 +41,7 @@ class Flat:
 class Sure(Flat):
     """A route that makes one constituent more, over the first two words, as sure as it is told to be."""
 
-    gives_confidences = True
+    abilities = RouteAbilities(confidences=True)
 
     def __init__(self, label: str, share: float) -> None:
         self.label, self.share = label, share

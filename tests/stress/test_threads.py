@@ -162,7 +162,7 @@ def train(case: Case, treebanks: tuple[Path, Path], routes: Sequence[str], model
     models.mkdir()
     if case.foreign:
         train_pipeline(read_brackets(treebanks[0]), models / "pipeline")
-        routes = [name for name in ROUTES if route_class(name).learns_conventions]
+        routes = [name for name in ROUTES if route_class(name).abilities.conventions]
     spec = TrainingSpec(
         *treebanks,
         tuple(routes),
