@@ -28,7 +28,6 @@ import click
 
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.cky.decoding import GLUE_USED
-from d2c.experiments.experiment import Treebank
 from d2c.experiments.rows import timed
 from d2c.learning.learner import Epoch
 from d2c.reduction.reduction import Reduction
@@ -40,6 +39,7 @@ from d2c.trees.formats.brackets import save_brackets
 from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.repair import Repairs
 from d2c.trees.scores.brackets import bracket_scores
+from experiments.experiment import Treebank
 from treebanks.files import folder, known
 
 SECONDS, SPEED = 257.0, 97.0  # PAD's of an epoch, its sentences a second

@@ -30,12 +30,12 @@ from d2c.commands.options import (
 )
 from d2c.commands.pulse import Pulse
 from d2c.commands.terminal import say
-from d2c.experiments.experiment import PARTS, Treebank
-from d2c.experiments.store import Store, StoredStep
 from d2c.routes.dparsers import DPARSERS, TAGGERS, form_of, shortest
 from d2c.routes.registry import RouteSettings
 from d2c.training.spec import TrainingSpec
 from d2c.trees.formats.reading import Reading
+from experiments.experiment import PARTS, Treebank
+from experiments.store import Store, StoredStep
 from papers.experiment import PaperExperiment, Settings
 from papers.page import Section, write_section
 from papers.registry import TABLES, make_table

@@ -22,7 +22,6 @@ import click
 
 from benchmarks.shared import Line, names_option, print_table, say
 from d2c.base.inputs import files_of
-from d2c.experiments.experiment import Treebank
 from d2c.reduction.encodings import ENCODINGS
 from d2c.reduction.reduction import Reduction
 from d2c.trees.ctree import CTree, canonical
@@ -31,6 +30,7 @@ from d2c.trees.formats.registry import FORMATS, read_treebank
 from d2c.trees.heads import load_head_rules
 from d2c.trees.transforms import move_punctuation
 from d2c.trees.unaries import restore_unaries, strip_unaries
+from experiments.experiment import Treebank
 from fuzzing.inputs import as_held
 from treebanks.files import known, known_treebanks
 

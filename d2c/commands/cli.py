@@ -31,7 +31,6 @@ COMMANDS = {
     "phrases": "Lists the phrases of trees.",
     "search": "Finds patterns in trees, as Tregex does.",
     "train": "Trains a d-parser and a route on a treebank.",
-    "tune": "Tries settings of a route and its d-parser.",
     "view": "Writes an HTML page to look through trees.",
 }
 

@@ -15,14 +15,14 @@ import torch
 
 from benchmarks.shared import say
 from d2c.base.files import digest_of_file
-from d2c.experiments.experiment import Experiment, Fitted, Treebank
 from d2c.experiments.rows import Parses
-from d2c.experiments.store import Store
 from d2c.routes.dparsers import make_tagger
 from d2c.training.spec import TrainingSpec
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.scores.brackets import Metric, metric_for
+from experiments.experiment import Experiment, Fitted, Treebank
+from experiments.store import Store
 from models.pretrained import ENCODERS, VECTORS, encoder, vectors_file
 from papers.stanza_constituency import StanzaConstituency
 from treebanks.files import known
@@ -106,7 +106,9 @@ def tagged(experiment: Experiment, part: str) -> list[Tokens]:
 
     def make(directory: Path) -> dict[str, Any]:
         train, dev = (experiment.conllu("direct", name, directory) for name in ("train", "dev"))
-        tagger = make_tagger("spacy", {"preset": "small", "seed": 1}).train(train, dev, directory / "tagger", say)
+        tagger = make_tagger("spacy", {"preset": "small", "seed": 1}).train(
+            train, dev, directory / "tagger", say
+        )
         return {"tags": [tokens.tags for tokens in tagger.tag(tokens.forms for tokens in sentences)]}
 
     step = experiment.store.step("tagger", {**experiment.treebank.made_of(), "part": part}, make)

@@ -34,10 +34,10 @@ from benchmarks.data import HELD_OUT, Data
 from benchmarks.shared import FilePath, print_table
 from d2c.cky.settings import ChartSettings
 from d2c.experiments.rows import timed
-from d2c.experiments.store import StoredStep
 from d2c.models.model import parsing
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.brackets import save_brackets
+from experiments.store import StoredStep
 from models.teaching import Lesson, agreement
 
 VOTED = "voted.mrg"

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 from d2c.base.progress import counted
 from d2c.cky.settings import ChartSettings
 from d2c.experiments.analysis import ERRORS, LABEL, RULE_CLASSES, UNARY, judge, table5
-from d2c.experiments.experiment import CUBED, UNLABELLED, Fitted
 from d2c.experiments.rows import GOLD, Parses, with_tags_of
 from d2c.protocols.route import Route
 from d2c.routes.dparsers import DPARSERS, takes
@@ -24,6 +23,7 @@ from d2c.trees.binarization import BINARIZATIONS
 from d2c.trees.refinement import REFINEMENTS
 from d2c.trees.scores.brackets import metric_for
 from d2c.trees.scores.matches import percent
+from experiments.experiment import CUBED, UNLABELLED, Fitted
 from papers.charts import chart, oracle, pruned
 from papers.experiment import PaperExperiment
 from papers.systems import other_systems

@@ -18,13 +18,13 @@ from dataclasses import replace
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from d2c.experiments.experiment import UNLABELLED, Fitted
 from d2c.experiments.rows import GOLD
-from d2c.experiments.store import digest
 from d2c.protocols.route import Route
 from d2c.reduction.encodings import ENCODINGS
 from d2c.trees.scores.brackets import bracket_scores
 from d2c.trees.unaries import restore_unaries, strip_unaries
+from experiments.experiment import UNLABELLED, Fitted
+from experiments.store import digest
 from papers.charts import chart
 from papers.experiment import PaperExperiment
 from papers.scores import ALL, GAPS, LENGTHS, PUNCTUATION, Scored

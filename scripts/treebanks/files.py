@@ -16,11 +16,11 @@ import click
 
 from d2c.base.errors import FormatError
 from d2c.base.inputs import files_of
-from d2c.experiments.experiment import PARTS, Treebank
 from d2c.routes.dparsers import DPARSERS, shortest
 from d2c.trees.formats.reading import Reading
 from d2c.trees.formats.registry import FORMATS
 from d2c.trees.heads import known_head_rules
+from experiments.experiment import PARTS, Treebank
 
 SCRIPTS = Path(__file__).resolve().parents[1]
 TREEBANKS = SCRIPTS / "treebanks.toml"  # of the benchmarks

@@ -74,10 +74,10 @@ def test_what_a_format_cannot_hold_names_its_file(wsj: Path) -> None:
     assert str(done.exception).startswith("wsj/21/w.mrg: sentence 2: the word '#500'")
 
 
-@pytest.mark.parametrize("command", ["encode", "heads", "view", "train", "tune"])
+@pytest.mark.parametrize("command", ["encode", "heads", "view", "train"])
 def test_nothing_there(command: str, wsj: Path) -> None:
     Path("empty").mkdir()
-    options = {"train": ["--dev", "all.mrg", "-o", "m"], "tune": ["-o", "log"]}.get(command, [])
+    options = {"train": ["--dev", "all.mrg", "-o", "m"]}.get(command, [])
     for given, says in (
         ("wsj/02..04", "wsj/04: cannot be read: No such file or directory"),
         ("wsj/*.psd", "wsj/*.psd: no file has such a name"),

@@ -177,7 +177,6 @@ def test_no_route_is_asked_for_by_its_name() -> None:
         for name in names.findall(path.read_text(encoding="utf-8"))
     }
     rows = {("routes/registry.py", name) for name in ROUTES} | {("routes/rules/rule_based.py", "rules")}
-    commands = {(f"commands/{name}.py", "reduction") for name in ("train", "tune")}
-    defaults = {("training/spec.py", "reduction"), *commands}
+    defaults = {("training/spec.py", "reduction"), ("commands/train.py", "reduction")}
     progress = {("routes/rules/rule_based.py", "rules")}  # what is counted, not a route
     assert found == rows | defaults | progress

@@ -124,10 +124,7 @@ def test_routes_compared_on_predicted_tags(treebank: tuple[Path, Path], tmp_path
 def test_options_that_do_not_fit(treebank: tuple[Path, Path], tmp_path: Path) -> None:
     arguments = ["train", str(treebank[0]), "--dev", str(treebank[1]), "-o", str(tmp_path / "m")]
     run = CliRunner().invoke(cli, [*arguments, "--tags", "predicted"])
-    assert (
-        run.exit_code == 2
-        and "--tags predicted needs --tagger stanza or --tagger spacy" in run.output
-    )
+    assert run.exit_code == 2 and "--tags predicted needs --tagger stanza or --tagger spacy" in run.output
     run = CliRunner().invoke(
         cli, [*arguments, "--tagger", "spacy", "--tags", "predicted", "--jackknife", "1"]
     )

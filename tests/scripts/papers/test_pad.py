@@ -13,11 +13,11 @@ from types import SimpleNamespace
 import pytest
 
 from d2c.base.errors import ModelError
-from d2c.experiments.experiment import CUBED
 from d2c.experiments.rows import Parses
 from d2c.routes.dparsers import DPARSERS, Registered
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
+from experiments.experiment import CUBED
 from papers.charts import chart
 from papers.experiment import PaperExperiment
 from papers.pad import _quickest, _with_beams

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from d2c.experiments.store import StoredStep
+from experiments.store import StoredStep
 from papers import charts
 from papers.charts import GAMMAS, PENALTIES, chosen, split, tuning
 from tests.scripts.papers.tiny import experiment

@@ -12,9 +12,7 @@ from typing import Self
 
 import pytest
 
-from d2c.experiments.experiment import UNLABELLED, Treebank
 from d2c.experiments.rows import GOLD
-from d2c.experiments.store import Store
 from d2c.protocols.dparser import DependencyParser
 from d2c.reduction.encodings import ENCODINGS
 from d2c.reduction.labeler.two_stage import TwoStage
@@ -28,6 +26,8 @@ from d2c.trees.formats.brackets import format_bracket, parse_bracket, read_brack
 from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.formats.discbracket import parse_discbracket
 from d2c.trees.scores.brackets import METRICS
+from experiments.experiment import UNLABELLED, Treebank
+from experiments.store import Store
 from papers.experiment import PaperExperiment, Settings
 from papers.reduction import crossing, encodings, gaps, spmrl, systems, unaries
 from papers.scores import ALL, LENGTHS, PUNCTUATION, figures
@@ -213,7 +213,7 @@ def test_what_is_there_is_not_made_again(
 
     monkeypatch.setattr(Chain, "train", never)
     monkeypatch.setattr(Chain, "parse", never)
-    monkeypatch.setattr("d2c.experiments.experiment.make_route", never)
+    monkeypatch.setattr("experiments.experiment.make_route", never)
     again = PaperExperiment.of(experiment.treebank, experiment.settings, Store(experiment.store.directory))
     assert encodings(again).csv() == first.csv()
 

@@ -18,14 +18,14 @@ from d2c.automata.oracles import LinearOracle
 from d2c.automata.systems import Action
 from d2c.base.errors import FormatError, ModelError
 from d2c.dparsers.stanza.encoder import load_encoder, read_encoder
-from d2c.experiments.experiment import Treebank
 from d2c.experiments.rows import GOLD
-from d2c.experiments.store import Store
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.formats.brackets import parse_bracket, read_brackets, save_brackets
 from d2c.trees.formats.discbracket import write_discbracket
 from d2c.trees.formats.reading import Reading
 from d2c.trees.heads import load_head_rules
+from experiments.experiment import Treebank
+from experiments.store import Store
 from papers import charts, pad, systems
 from papers.experiment import PaperExperiment, Settings
 from papers.stanza_constituency import StanzaConstituency, _from_stanza, _to_stanza

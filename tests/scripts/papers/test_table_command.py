@@ -30,7 +30,7 @@ KILLED = """
 import os, signal, sys
 sys.path.insert(0, sys.argv.pop(1))
 from d2c.__main__ import main
-from d2c.experiments.store import Store
+from experiments.store import Store
 made, make = int(sys.argv.pop(1)), Store._make
 def counting(self, directory, *arguments):
     make(self, directory, *arguments)

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from d2c.base.errors import FormatError
-from d2c.experiments.experiment import Experiment, Treebank
-from d2c.experiments.store import Store
 from d2c.training.spec import TrainingSpec
 from d2c.trees.formats.reading import Reading
+from experiments.experiment import Experiment, Treebank
+from experiments.store import Store
 from treebanks.files import read_treebanks
 
 TREES = "(TOP (S (NP (PRP They)) (VP (VBD slept)) (. .)))\n(TOP (S (NP (PRP She)) (VP (VBD ate))))\n"

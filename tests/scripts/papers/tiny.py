@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from d2c.experiments.experiment import Treebank
-from d2c.experiments.store import Store
 from d2c.protocols.dparser import DependencyParser
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
+from experiments.experiment import Treebank
+from experiments.store import Store
 from papers.experiment import PaperExperiment, Settings
 
 TOLD, MISSING = "told", "missing"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from d2c.experiments.tuning import TUNABLE, RouteValues, climb, of_route
+from experiments.tuning import TUNABLE, RouteValues, climb, of_route
 
 START = {"penalty": 1e-6, "grammar": "observed", "pruning": "none", "gamma": 0.95}
 VALUES = {

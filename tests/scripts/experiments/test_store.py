@@ -19,14 +19,15 @@ import pytest
 from d2c.base.errors import ModelError
 from d2c.base.files import digest_of_file
 from d2c.base.progress import log
-from d2c.experiments import store as store_module
-from d2c.experiments.store import Store, StoredStep, described, digest
+from experiments import store as store_module
+from experiments.store import Store, StoredStep, described, digest
 
 # Makes `first`, and is killed in the middle of `second`, with a file half-written.
+ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from d2c.experiments.store import Store
+from experiments.store import Store
 store = Store(Path(sys.argv[1]))
 store.step("first", {"of": 1}, lambda directory: (directory / "file").write_text("whole") and {"found": 1})
 def second(directory):
@@ -104,7 +105,7 @@ def test_what_is_no_json_leaves_nothing(tmp_path: Path) -> None:
 
 def test_a_run_that_was_killed_goes_on(tmp_path: Path) -> None:
     for _ in range(2):
-        done = subprocess.run([sys.executable, "-c", KILLED, tmp_path], env=os.environ, timeout=600)
+        done = subprocess.run([sys.executable, "-c", KILLED, tmp_path], env=ENVIRONMENT, timeout=600)
         assert done.returncode == -signal.SIGKILL
     whole = [name for name in names(tmp_path) if not name.startswith(".")]
     assert len(whole) == 1 and whole[0].startswith("first-")

@@ -1,4 +1,10 @@
-"""`d2c tune`: the settings of a route, tried on a held-out tenth of the training treebank."""
+"""The settings of a route, tried on a held-out tenth of the training treebank.
+
+    python scripts/tune.py TREES... --route ROUTE -o LOG [OPTIONS]
+
+Options are those of `d2c train`, and what is to be tried. The last line that is printed has the best settings
+as options of `d2c train`.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +17,7 @@ from typing import Any
 
 import click
 
+from d2c.__main__ import main as run
 from d2c.commands.options import choice, trees_argument, tuning_options
 from d2c.commands.pulse import Pulse
 from d2c.commands.train import train
@@ -18,6 +25,8 @@ from d2c.routes.registry import ROUTES
 from d2c.training.spec import TrainingSpec
 from d2c.trees.formats.reading import Reading
 from d2c.trees.heads import load_head_rules
+from experiments.store import Store
+from experiments.tuning import Trials, choose, lines, of_route, opened
 
 _KEPT = ".steps"  # after the log's name: the folder with d-trees and scores
 
@@ -55,18 +64,15 @@ def tune(
     here. Trials in the log are not repeated: the same command continues where it was stopped. With
     --tags predicted, predicted tags are used for training and parsing.
     """
-    from d2c.experiments.store import Store
-    from d2c.experiments.tuning import Trials, choose, lines, opened
-
     context = click.get_current_context()
     values, kept = _values(context, route, named), Path(f"{log}{_KEPT}")
     files = reading.files(trees)
     spec = TrainingSpec(files, files, (route,), reading).changed(**options)
-    of_route = Trials(spec, sentences, Store(kept))
+    of_given = Trials(spec, sentences, Store(kept))
     described = partial(_written, context, defaults=True)
     try:
         with Pulse() as pulse, opened(log) as logged:
-            tuned = choose(of_route, values, logged, trials, pulse.say, described)
+            tuned = choose(of_given, values, logged, trials, pulse.say, described)
     finally:
         with suppress(OSError):
             kept.rmdir()  # where it is empty
@@ -76,8 +82,6 @@ def tune(
 
 def _values(context: click.Context, route: str, named: tuple[str, ...]) -> dict[str, tuple[Any, ...]]:
     """The settings that are tried, with their values. Raises UsageError, FormatError for unknown ones."""
-    from d2c.experiments.tuning import of_route
-
     tunable, options = of_route(route), {_name(option): option for option in train.params}
     if not named:
         return {name: row.values for name, row in tunable.items() if row.values}
@@ -121,3 +125,7 @@ def _written(context: click.Context, settings: Mapping[str, Any], defaults: bool
         else:
             words += [option.opts[-1], *map(str, value if isinstance(value, tuple) else (value,))]
     return shlex.join(words)
+
+
+if __name__ == "__main__":
+    run(tune)

@@ -1,4 +1,4 @@
-"""`d2c tune`: a log that a stopped run goes on with, options to copy, nothing learned from what is scored."""
+"""`scripts/tune.py`: logs that stopped runs go on with, options to copy, no learning from what is scored."""
 
 from __future__ import annotations
 
@@ -13,11 +13,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from d2c.base.errors import FormatError
-from d2c.commands.cli import cli, run
+from d2c.commands.cli import run
 from d2c.commands.train import train
-from d2c.experiments.experiment import Treebank
-from d2c.experiments.store import Store
-from d2c.experiments.tuning import Trial, Trials, opened
 from d2c.protocols.dparser import DependencyParser
 from d2c.routes.dparsers import DPARSERS, TAGGERS, Registered
 from d2c.training.spec import TrainingSpec
@@ -26,8 +23,12 @@ from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import read_brackets, save_brackets
 from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.formats.reading import Reading
+from experiments.experiment import Treebank
+from experiments.store import Store
+from experiments.tuning import Trial, Trials, opened
+from tune import tune as command
 
-SAMPLE = Path(__file__).parents[2] / "data" / "sample" / "train.mrg"
+SAMPLE = Path(__file__).parents[3] / "data" / "sample" / "train.mrg"
 HEADS = ["--head-rules", "rightmost", "--try", "head-rules=rightmost,collins,leftmost"]
 
 
@@ -95,8 +96,8 @@ def trees(tmp_path: Path) -> Path:
 
 
 def tune(trees: Path, log: Path, *options: str) -> Result:
-    command = ["tune", str(trees), "-o", str(log), "--dparser", "first", *options]
-    return CliRunner().invoke(cli, command, catch_exceptions=False)
+    arguments = [str(trees), "-o", str(log), "--dparser", "first", *options]
+    return CliRunner().invoke(command, arguments, catch_exceptions=False)
 
 
 def logged(log: Path) -> list[dict[str, Any]]:
@@ -267,10 +268,8 @@ def check_refused(
     options: list[str],
     message: str,
 ) -> None:
-    monkeypatch.setattr(
-        "sys.argv", ["d2c", "tune", str(trees), "-o", str(log), "--dparser", "first", *options]
-    )
-    assert run() == 2
+    monkeypatch.setattr("sys.argv", ["tune.py", str(trees), "-o", str(log), "--dparser", "first", *options])
+    assert run(command) == 2
     said = capsys.readouterr()
     assert said.out == "" and said.err.splitlines()[-1].startswith(message)
 
@@ -281,7 +280,7 @@ def test_files_that_are_none_of_its_own_are_left_alone(
     other = tmp_path / "other.txt"
     for text in ("some words\n", "some words", '{"trial": "a"}\n'):
         other.write_text(text)
-        message = f"d2c: {other}:1: is no line of d2c tune's log; name another -o"
+        message = f"d2c: {other}:1: is no line of a log of tune.py; name another -o"
         check_refused(monkeypatch, capsys, trees, other, ["--dparser", "gold"], message)
         assert other.read_text() == text
     absent, log = tmp_path / "absent.mrg", tmp_path / "log.jsonl"

@@ -1,7 +1,7 @@
 """One experiment: a treebank in parts, d-parsers and routes that learn from it, and what they make of it.
 
 Encode, jackknife, train, fit, parse and convert are methods of `Experiment`. What takes long is a step of its
-store, found again by all that it depends on (`d2c.experiments.store`), so a run that was stopped goes on, and
+store, found again by all that it depends on (`experiments.store`), so a run that was stopped goes on, and
 experiments share what they have in common. Tuning, the papers' tables and the benchmarks ask for what they
 need and get it made or found.
 """
@@ -25,7 +25,6 @@ from d2c.base.progress import counted, log
 from d2c.base.temporary import scratch
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.experiments.rows import GOLD, Parses, timed, with_tags_of
-from d2c.experiments.store import Store, StoredStep, digest, digest_of_files
 from d2c.models.model import parsing
 from d2c.packed.dtree import read_dtrees, save_dtrees
 from d2c.packed.feature import ArcFeature
@@ -44,6 +43,7 @@ from d2c.trees.formats.conllu import save_conllu
 from d2c.trees.formats.reading import CLEANED, Reading
 from d2c.trees.heads import known_head_rules, load_head_rules
 from d2c.trees.labels import unlabelled
+from experiments.store import Store, StoredStep, digest, digest_of_files
 
 PARTS = ("train", "dev", "test")
 # In place of an encoding: labels that say nothing, for the first of two stages; those of the chart's rules

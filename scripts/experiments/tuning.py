@@ -26,9 +26,7 @@ from d2c.base.journal import Journal
 from d2c.base.progress import counted
 from d2c.base.schema import checked
 from d2c.base.temporary import scratch
-from d2c.experiments.experiment import Experiment, Treebank
 from d2c.experiments.rows import GOLD, Parses
-from d2c.experiments.store import Store, StoredStep
 from d2c.models.model import ARCS, parsing
 from d2c.packed.dtree import read_dtrees, save_dtrees, with_packed_arcs
 from d2c.protocols.route import Progress, Route
@@ -45,6 +43,8 @@ from d2c.trees.scores.attachment import attachment_scores
 from d2c.trees.scores.brackets import metric_for
 from d2c.trees.scores.matches import Matches
 from d2c.trees.scores.significance import Difference, counted_matches, randomised
+from experiments.experiment import Experiment, Treebank
+from experiments.store import Store, StoredStep
 
 PENALTIES = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)  # λ of PAD's section 6
 GAMMAS = (0.75, 0.85, 0.95, 0.99)  # γ of pruning by its method 2
@@ -118,7 +118,7 @@ class TrialLog:
             try:
                 trial = checked(json.loads(line), Trial)
             except (ValueError, TypeError, KeyError, RecursionError):
-                message = "is no line of d2c tune's log; name another -o"
+                message = "is no line of a log of tune.py; name another -o"
                 raise FormatError(str(journal.path), number, 0, message) from None
             self.trials[trial.trial] = trial
 
