@@ -21,7 +21,7 @@ from d2c.protocols.route import Confidences, Progress, Ranked, Route, summed
 from d2c.reduction.confidence import of_nodes, with_unaries
 from d2c.reduction.encodings import encoding_named
 from d2c.reduction.encodings.encoding import Order, Spine
-from d2c.reduction.repair import UNKNOWN, UNREADABLE, complete_order
+from d2c.reduction.repair import UNKNOWN_SYMBOL, UNREADABLE, complete_order
 from d2c.reduction.unary.classifier import UnaryClassifier
 from d2c.trees.cleaning import unwrap
 from d2c.trees.constraints import SpanConstraints
@@ -32,7 +32,7 @@ from d2c.trees.heads import HeadRules, load_head_rules
 from d2c.trees.repair import Repairs, repair_heads
 from d2c.trees.unaries import Chain, restore_unaries
 
-FORMAT = 2  # of the model directory
+REDUCTION_FORMAT = 2  # of the model directory
 _FILE, _UNARIES = "reduction.json", "unaries"
 _BATCH = 500  # sentences that labeler and unary classifier see at once
 _DTREES = 4  # that are looked at for each c-tree that is wanted
@@ -201,7 +201,7 @@ class Reduction(Route):
 
     def save(self, directory: Path) -> None:
         """Write JSON and .npz files into a directory, made if absent."""
-        write_settings(directory / _FILE, FORMAT, self._file())
+        write_settings(directory / _FILE, REDUCTION_FORMAT, self._file())
         if self.unaries_ is not None:
             self.unaries_.save(directory / _UNARIES)
 
@@ -209,7 +209,7 @@ class Reduction(Route):
     def load(cls, directory: Path) -> Self:
         """Return what `save` wrote. Raises ModelError."""
         path = directory / _FILE
-        file = read_as(path, FORMAT, ReductionFile)
+        file = read_as(path, REDUCTION_FORMAT, ReductionFile)
         with reading(path):
             route = cls(file.encoding, file.head_rules, file.continuous, file.seed)
             route._restore(file)
@@ -315,7 +315,7 @@ class Reduction(Route):
             if head and (symbols[m] is None or not events[m]):
                 counts[UNREADABLE] += 1
             elif head and not known:
-                counts[UNKNOWN] += 1
+                counts[UNKNOWN_SYMBOL] += 1
             if not known:
                 symbols[m] = None
         ordered = complete_order(dtree.tokens, heads, order, self._default_symbol, self.is_continuous, counts)

@@ -12,10 +12,19 @@ from d2c.trees.dtree import DTree, head_outward, modifiers_of
 from d2c.trees.repair import CROSSING, CYCLE, EXTRA_ROOT, HEAD_OUTSIDE, mended, projectivize
 
 UNREADABLE = "label unreadable"
-UNKNOWN = "symbol unknown"
+UNKNOWN_SYMBOL = "symbol unknown"
 DISAGREEING = "same event, other symbol"
 NOT_NESTED = "order not nested"
-KINDS = (HEAD_OUTSIDE, EXTRA_ROOT, CYCLE, CROSSING, UNREADABLE, UNKNOWN, DISAGREEING, NOT_NESTED)
+REPAIR_KINDS = (
+    HEAD_OUTSIDE,
+    EXTRA_ROOT,
+    CYCLE,
+    CROSSING,
+    UNREADABLE,
+    UNKNOWN_SYMBOL,
+    DISAGREEING,
+    NOT_NESTED,
+)
 
 
 def backbone_of(dtree: DTree, continuous: bool, counts: Counter[str]) -> DTree:
@@ -59,6 +68,7 @@ def complete_order(
 def _lift(
     heads: Sequence[int], symbols: list[str | None], events: list[int], counts: Counter[str]
 ) -> Sequence[int]:
+    """Return projective heads; give each lifted arc the symbol and the event of the modifier that it left."""
     lifted = projectivize(heads)
     was = list(zip(symbols, events, strict=True))
     for m, (old, new) in enumerate(zip(heads, lifted, strict=True)):
@@ -72,13 +82,15 @@ def _lift(
 
 
 def _complete_events(side: Sequence[int], events: list[int]) -> None:
+    """Give modifiers without a readable event that of the next one towards the head."""
     event = 1
     for m in side:
         event = events[m] = events[m] or event
 
 
 def _nest(side: Sequence[int], events: list[int]) -> int:
-    """Lower events so that they never fall from the head outward; return how many were lowered."""
+    """Lower events so that they never fall from the head outward (the nesting property, section 3.3); return
+    how many were lowered."""
     lowered = 0
     for inner, outer in zip(side[-2::-1], side[::-1], strict=False):
         if events[inner] > events[outer]:
@@ -95,6 +107,7 @@ def _agree(
     default: str,
     counts: Counter[str],
 ) -> None:
+    """Give modifiers of one event the symbol of the closest one (section 4.3), or else the default."""
     agreed: dict[int, str] = {}
     for m in sorted(modifiers, key=lambda m: abs(m - h)):
         symbol = symbols[m]

@@ -16,7 +16,7 @@ from d2c.automata.systems import Action
 from d2c.base.arrays import Doubles, Floats, Ints
 from d2c.learning.kbest import k_best
 from d2c.learning.semirings import count_derivations, marginals, viterbi
-from d2c.packed.arcs import LEAST, PackedArcs, arcs_of, labels_of
+from d2c.packed.arcs import LEAST, PackedArcs, arc_labels_of, arcs_of
 from d2c.trees.ctree import Tokens
 
 RAISED = "threshold raised"
@@ -135,7 +135,7 @@ class Exact:
         kept, of_labels = places >= 0, np.zeros((len(packed.heads), len(names)))
         np.add.at(of_labels, (places[kept], arcs.labels[kept]), arcs.shares[kept])
         numbers = [number for number in np.unique(self.oracle.system.tables.arcs) if number]  # 0: no label
-        labels = labels_of(tuple(names[number] for number in numbers), of_labels[:, numbers])
+        labels = arc_labels_of(tuple(names[number] for number in numbers), of_labels[:, numbers])
         return packed._replace(labels=labels, yields=arcs.ends(len(tokens)))
 
     def _arcs(self, tokens: Tokens) -> _WeightedArcs:

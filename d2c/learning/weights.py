@@ -107,6 +107,6 @@ def _filled(bits: NDArray[np.uint8], size: int) -> NDArray[Any]:
 
 
 def check_numbers(values: NDArray[Any]) -> None:
-    """Raise ValueError unless all are numbers, and such that sums of them are numbers, too."""
+    """Raise ValueError unless all values `[...]` are numbers, and such that sums of them are numbers, too."""
     if not np.all(np.abs(values.astype(np.float32)) < _LARGEST):  # nor is NaN less
         raise ValueError("some weights are no numbers")

@@ -24,7 +24,7 @@ from d2c.packed.arcs import PackedArcs
 FIELDS = ("bin", "rank", "own", "heads", "far", "likely", "tag[m]", "tag[h]", "word[m]")
 _BIN, _RANK, _OWN, _HEADS, _FAR, _LIKELY, _TAG_M, _TAG_H, _WORD_M = range(len(FIELDS))
 VALUED = 2  # templates of either kind with the logarithm as their value
-ARCS = rows(
+ARC_TEMPLATES = rows(
     names_in(
         "-, tag[m], bin, bin rank own, bin own heads, bin far, rank own tag[m] far,"
         "bin tag[m], bin tag[h], bin tag[m] tag[h], bin word[m]"
@@ -32,7 +32,7 @@ ARCS = rows(
     FIELDS,
 )
 # Conjoined with the symbol, but for the first and the last
-SYMBOLS = rows(names_in("-, -, bin, bin likely, bin rank, likely own"), FIELDS)
+SYMBOL_TEMPLATES = rows(names_in("-, -, bin, bin likely, bin rank, likely own"), FIELDS)
 _BINS = np.log(
     [0.003, 0.01, 0.02, 0.04, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.995]
 ).astype(np.float32)
@@ -113,7 +113,7 @@ def _fill_numbers(
 @lean
 def _fill_symbols(labels: Floats, mask: int, numbers: Longs, slots: Longs) -> None:
     """Write the slots [S, features] of the symbols that an arc may make. labels: [S] of this arc"""
-    most, last = labels[0], len(SYMBOLS) - 1
+    most, last = labels[0], len(SYMBOL_TEMPLATES) - 1
     for log in labels:
         most = max(most, log)
     for symbol in range(len(labels)):
@@ -121,7 +121,7 @@ def _fill_symbols(labels: Floats, mask: int, numbers: Longs, slots: Longs) -> No
         numbers[_LIKELY] = int(labels[symbol] > most - _NEAR)
         for template in range(last + 1):
             key = symbol + 1 if 0 < template < last else 0
-            atom = atom_of(numbers, SYMBOLS, np.uint64(template), _OF_SYMBOL)
+            atom = atom_of(numbers, SYMBOL_TEMPLATES, np.uint64(template), _OF_SYMBOL)
             slots[symbol, template] = (atom + key) & mask
 
 
@@ -133,14 +133,14 @@ def _slots(
 
     observed: [n + 2] tokens; begin: [n + 1]; heads, logs: [A]; labels: [A, S], or [0, 0]
     """
-    arcs = np.empty((len(heads), len(ARCS)), np.int64)
-    symbols = np.empty((*labels.shape, len(SYMBOLS)), np.int64)
+    arcs = np.empty((len(heads), len(ARC_TEMPLATES)), np.int64)
+    symbols = np.empty((*labels.shape, len(SYMBOL_TEMPLATES)), np.int64)
     numbers = np.zeros(len(FIELDS) + 1, np.int64)
     for m in range(len(begin) - 1):
         for arc in range(begin[m], begin[m + 1]):
             _fill_numbers(observed, begin, heads, logs, (m, arc), numbers)
-            for template in range(len(ARCS)):
-                arcs[arc, template] = atom_of(numbers, ARCS, np.uint64(template), _OF_ARC) & mask
+            for template in range(len(ARC_TEMPLATES)):
+                arcs[arc, template] = atom_of(numbers, ARC_TEMPLATES, np.uint64(template), _OF_ARC) & mask
             if len(labels):
                 _fill_symbols(labels[arc], mask, numbers, symbols[arc])
     return arcs, symbols

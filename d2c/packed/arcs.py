@@ -166,7 +166,7 @@ def arcs_of(probabilities: NDArray[np.float64], heads: Sequence[int], least: flo
     return _packed(words, found.astype(np.int32), logs, None)
 
 
-def labels_of(names: tuple[str, ...], shares: NDArray[Any]) -> ArcLabels:
+def arc_labels_of(names: tuple[str, ...], shares: NDArray[Any]) -> ArcLabels:
     """Return the labels of arcs by their shares [A, L], in proportion; all are equally probable for an arc
     without any."""
     shares = np.where(shares.any(axis=1, keepdims=True), shares, 1.0)
@@ -180,7 +180,7 @@ def single(heads: Sequence[int]) -> PackedArcs:
     return PackedArcs(np.arange(n + 1, dtype=np.int32), np.array(heads, np.int32), np.zeros(n, np.float32))
 
 
-def joined(sentences: Sequence[PackedArcs]) -> PackedArcs:
+def joined_arcs(sentences: Sequence[PackedArcs]) -> PackedArcs:
     """Return the arcs of sentences, one after the other, with their heads as they were; with labels, and with
     yields, if all sentences have them. A label that only other d-parsers know has the least probability."""
     widths = [np.diff(arcs.begin) for arcs in sentences]
@@ -202,8 +202,8 @@ def joined(sentences: Sequence[PackedArcs]) -> PackedArcs:
     return whole._replace(labels=ArcLabels(names, np.concatenate([one.logs for one in known])))
 
 
-def parted(arcs: PackedArcs, lengths: Iterable[int]) -> Iterator[PackedArcs]:
-    """Yield what `joined` was given, of sentences of so many words."""
+def parted_arcs(arcs: PackedArcs, lengths: Iterable[int]) -> Iterator[PackedArcs]:
+    """Yield what `joined_arcs` was given, of sentences of so many words."""
     first = square = 0
     for length in lengths:
         begin = arcs.begin[first : first + length + 1]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
 from d2c.learning.weights import read_arrays, write_arrays
-from d2c.packed.arcs import ARRAYS, PackedArcs, from_arrays, joined, parted, to_arrays
+from d2c.packed.arcs import ARRAYS, PackedArcs, from_arrays, joined_arcs, parted_arcs, to_arrays
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import read_conllu, save_conllu
@@ -44,7 +44,7 @@ def save_dtrees(dtrees: Sequence[DTree], stem: Path) -> None:
     save_conllu(dtrees, stem.with_suffix(".conllu"))
     arcs = [packed for packed in map(packed_arcs, dtrees) if packed is not None]
     if arcs:
-        write_arrays(stem.with_suffix(".npz"), to_arrays(joined(arcs)))
+        write_arrays(stem.with_suffix(".npz"), to_arrays(joined_arcs(arcs)))
 
 
 def read_dtrees(sentences: Sequence[Tokens], stem: Path) -> list[DTree]:
@@ -54,5 +54,5 @@ def read_dtrees(sentences: Sequence[Tokens], stem: Path) -> list[DTree]:
     arrays = stem.with_suffix(".npz")
     if not arrays.exists():
         return dtrees
-    arcs = parted(from_arrays(read_arrays(arrays, ARRAYS)), (len(dtree.heads) for dtree in dtrees))
+    arcs = parted_arcs(from_arrays(read_arrays(arrays, ARRAYS)), (len(dtree.heads) for dtree in dtrees))
     return list(map(with_packed_arcs, dtrees, arcs))

@@ -26,7 +26,7 @@ from d2c.packed.arcs import PackedArcs
 from d2c.packed.spanning import chu_liu_edmonds
 from d2c.trees.dtree import is_tree
 
-MOST_EDGES = 1 << 17  # of a forest
+MOST_FOREST_EDGES = 1 << 17  # of a forest
 
 
 class Scored(NamedTuple):
@@ -36,7 +36,7 @@ class Scored(NamedTuple):
     log: float
 
 
-def k_best_dtrees(arcs: PackedArcs, k: int, projective: bool, most: int = MOST_EDGES) -> list[Scored]:
+def k_best_dtrees(arcs: PackedArcs, k: int, projective: bool, most: int = MOST_FOREST_EDGES) -> list[Scored]:
     """Return the k best, all different, best first; fewer where there are no more.
 
     projective: only such. There are none where their forest has more edges than `most`
@@ -61,7 +61,7 @@ def _projective(arcs: PackedArcs, k: int, most: int) -> list[Scored]:
     return trees
 
 
-def eisner_forest(arcs: PackedArcs, most: int = MOST_EDGES) -> tuple[Forest, Ints] | None:
+def eisner_forest(arcs: PackedArcs, most: int = MOST_FOREST_EDGES) -> tuple[Forest, Ints] | None:
     """Return Eisner's chart over packed arcs, and the arc that each edge adds [E], -1 for none; None without
     any tree, or with more edges than `most`.
 

@@ -27,7 +27,7 @@ from d2c.parsing.options import JSON, TAGGED, TEXTS, ParseOptions
 from d2c.parsing.output import FORMATS
 from d2c.parsing.parsed import Parsed, failed
 from d2c.protocols.route import Confidences, Route
-from d2c.routes.voting.constituents import Parse, combine, ranked
+from d2c.routes.voting.constituents import Parse, combine, ranked_by_votes
 from d2c.routes.voting.weights import weighted_votes
 from d2c.trees.constraints import SpanConstraints, obeying
 from d2c.trees.ctree import CTree, Tokens
@@ -158,7 +158,7 @@ class _Voters:
             voted, _ = obeying(voted, wanted)
             ctree, shares = obeying(ctree, wanted, shares)
         others = [other for one in row for other, _ in one.alternatives]
-        several = [voted, *ranked(parses, voted, others, self._support)] if others else []
+        several = [voted, *ranked_by_votes(parses, voted, others, self._support)] if others else []
         alternatives = tuple([(one, None) for one in several[: self._options.best]])
         return replace(row[0], dtree=None, ctree=ctree, confidences=shares, alternatives=alternatives)
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from d2c.base.arrays import Floats, Longs
 from d2c.reduction.subtrees import spans
+
+_FACTOR, _HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
 
 
 class Backbones(NamedTuple):
@@ -71,14 +74,64 @@ class Backbones(NamedTuple):
         return cls(words, tags, predicted, morphs, m, of, modifiers, begin, middle, first, last, logs)
 
     def with_modifiers(self) -> Longs:
-        """Return the tokens and gaps that have modifiers."""
+        """Return the tokens and gaps that have modifiers [M]."""
         return np.flatnonzero(np.diff(self.begin))
 
     def sentences_of(self, heads: Longs) -> Longs:
-        """Return the number, from 0, of the sentence that each of these tokens and gaps is in or before."""
+        """Return the number, from 0, of the sentence that each of these tokens and gaps [M] is in or
+        before."""
         return np.searchsorted(np.flatnonzero(self.tags == 0)[1:-1], heads, side="right")
 
     def by_sentence(self) -> list[Longs]:
-        """Return the tokens and the gap of each sentence that have modifiers."""
+        """Return the tokens and the gap of each sentence that have modifiers, [M] each."""
         heads = self.with_modifiers()
         return np.split(heads, np.searchsorted(heads, np.flatnonzero(self.tags == 0)[1:-1]))
+
+
+class Repeated(NamedTuple):
+    """Heads that come again in several d-trees over one sentence, so that their labels are found once.
+
+    What features see of a head's modifiers is the same where it has the same head and the same modifiers,
+    with the same words below them and as many modifiers of their own on either side. Of the best d-trees over
+    packed arcs most heads are such.
+
+    heads:  [H] the tokens and gaps with modifiers, where they come first
+    trees:  [M] the d-tree of each token and gap with modifiers
+    first:  [M] which of `heads` it is
+    source: [n] the modifier whose labels each one has, in the order of `Backbones.modifiers`
+    """
+
+    heads: Longs
+    trees: Longs
+    first: Longs
+    source: Longs
+
+    @classmethod
+    def of(cls, backbones: Backbones, sentences: Longs, gold: Longs | None = None) -> Self:
+        """Return those of K d-trees.
+
+        sentences: [K] equal numbers for d-trees of one sentence
+        gold:      [positions] labels; heads whose modifiers have other ones are not the same
+        """
+        begin, middle, m = backbones.begin, backbones.middle, backbones.modifiers
+        heads = backbones.with_modifiers()
+        gaps, size = np.flatnonzero(backbones.tags == 0), len(backbones.tags)
+        start, trees = np.repeat(gaps, np.diff(np.append(gaps, size))), backbones.sentences_of(heads)
+        below = backbones.first[m] - start[m], backbones.last[m] - start[m]
+        labels = np.zeros(len(m), np.int64) if gold is None else gold[m]
+        of_modifiers = _hashed(m - start[m], *below, middle[m] - begin[m], begin[m + 1] - middle[m], labels)
+        of_heads = heads - start[heads], backbones.heads[heads] - start[heads], sentences[trees]
+        same = _hashed(np.add.reduceat(of_modifiers, begin[heads]), *of_heads)  # of 64 bits: never by chance
+        _, index, first = np.unique(same, return_index=True, return_inverse=True)
+        lengths = begin[heads + 1] - begin[heads]
+        shift = np.repeat(begin[heads[index[first]]] - begin[heads], lengths)
+        return cls(heads[index], trees, first, m[np.arange(len(m)) + shift])
+
+
+def _hashed(*columns: NDArray[np.int64 | np.uint64]) -> NDArray[np.uint64]:
+    """Return a number for each row of some columns [rows]."""
+    hashed = np.zeros(len(columns[0]), np.uint64)
+    for column in columns:
+        hashed = (hashed + column.astype(np.uint64)) * _FACTOR
+        hashed ^= hashed >> _HALF
+    return hashed

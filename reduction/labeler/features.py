@@ -160,7 +160,8 @@ class LabelTemplates(NamedTuple):
 
 @inner
 def arc_atoms(templates: LabelTemplates, arcs: Backbones, h: int, i: int) -> int:
-    """Write the atoms of the arc from h to modifiers[i]; return how many there are."""
+    """Write the atoms of the arc from h to modifiers[i]; return how many there are (section 4.2: φ(h, m,
+    ℓ))."""
     tags, predicted, modifiers = arcs.tags, arcs.predicted, arcs.modifiers
     begin, middle, end = arcs.begin[h], arcs.middle[h], arcs.begin[h + 1]
     right = i >= middle
@@ -216,7 +217,11 @@ def arc_atoms(templates: LabelTemplates, arcs: Backbones, h: int, i: int) -> int
 
 @inner
 def _tags_between(tags: Longs, h: int, m: int, different: Longs) -> tuple[np.int64, int]:
-    """Write the different tags between h and m; return the set of them, in bits, and how many there are."""
+    """Write the different tags between h and m into `different` [_BETWEEN]; return the set of them, in bits,
+    and how many there are.
+
+    tags: [positions] of all tokens
+    """
     count, bits, low, high = 0, np.int64(0), min(h, m), max(h, m)
     for k in range(low + 1, min(high, low + 1 + _BETWEEN)):
         bit = np.int64(1) << (tags[k] & 63)
@@ -229,7 +234,10 @@ def _tags_between(tags: Longs, h: int, m: int, different: Longs) -> tuple[np.int
 
 @inner
 def pair_atoms(templates: LabelTemplates, arcs: Backbones, h: int, m: int, m2: int, kind: int) -> int:
-    """Write the atoms of a modifier m2 of h after m; kind: their sides, or start or stop (m or m2 is 0)."""
+    """Write the atoms of a modifier m2 of h after m (section 4.2: φ(h, m, m', ℓ, ℓ')).
+
+    kind: their sides, or start or stop (m or m2 is 0)
+    """
     positions, numbers = templates.positions[:3], templates.numbers
     for field, position in enumerate((h, m, m2)):
         positions[field] = position

@@ -96,7 +96,7 @@ def rises_of(left: bool, first: bool, apart: int) -> tuple[int, int]:
 
 
 @inner
-def step(
+def rise_of_label(
     constraint: Constraint, first: bool, number: int, before: int, same: bool, rises: tuple[int, int]
 ) -> int:
     """Return by how many events a label puts a modifier above the one before it on its side; -1: it cannot.
@@ -140,7 +140,10 @@ def _state_for(
     scores: Floats, entries: Longs, states_of: Ints, cell: Cell, index: int, score: float, end: int
 ) -> int:
     """Return the state that is to have this index in a full cell, in place of the worst; -1 where that one is
-    better."""
+    better.
+
+    scores, entries, states_of: [_CAPACITY], [_CAPACITY, 4] and [_INDICES] of `JointStates`
+    """
     worst = cell.begin
     for state in range(cell.begin, end):
         if scores[state] < scores[worst]:
@@ -186,7 +189,7 @@ def _take(
             if numbers[c] > highest:  # and so are those behind it
                 break
             label = of[c]
-            rise = step(constraint, first, numbers[c], last, symbols[label] == symbols[event], rises)
+            rise = rise_of_label(constraint, first, numbers[c], last, symbols[label] == symbols[event], rises)
             if rise < 0:
                 continue
             score = scores[state] + arc_scores[c]
@@ -219,7 +222,7 @@ def _take(
 def best_joint(
     scorer: LabelScorer, arcs: Backbones, head: HeadScores, states: JointStates, best: Longs
 ) -> bool:
-    """Write the labels of the best path to `best`, by position; return False where there is no path."""
+    """Write the labels of the best path to `best` [positions]; return False where there is no path."""
     lefts, rights, begin, size = head.lefts, head.rights, head.begin, head.lefts + head.rights
     count = (lefts + 1) * (rights + 1)
     beam, widest, full = _CAPACITY // count, np.int64(0), 0
@@ -278,8 +281,8 @@ def joint_order(
     order: Longs,
     joins: Longs,
 ) -> bool:
-    """Write the order of attachment, as indices into `Backbones.modifiers`, and which modifiers join an
-    event; return False where labels, by position, break the constraint."""
+    """Write the order of attachment [modifiers of h], as indices into `Backbones.modifiers`, and which
+    modifiers join an event; return False where labels [positions] break the constraint."""
     numbers, symbols, modifiers = scorer.table.numbers, scorer.table.symbols, arcs.modifiers
     begin, middle, end = arcs.begin[h], arcs.middle[h], arcs.begin[h + 1]
     events = np.empty(end - begin + 1, np.int64)
@@ -295,7 +298,7 @@ def joint_order(
         i, last, first = (a, last_left, a == begin) if left else (b, last_right, b == middle)
         label, event = labels[modifiers[i]], last_left if apart > 0 else last
         same, rises = symbols[label] == symbols[event], rises_of(left, first, apart)
-        rise = step(constraint, first, numbers[label], numbers[last], same, rises)
+        rise = rise_of_label(constraint, first, numbers[label], numbers[last], same, rises)
         if rise < 0:
             return False
         order[k], joins[k] = i, int(not left and 0 < apart == rise)

@@ -58,7 +58,7 @@ class LabelTable(NamedTuple):
             raise ValueError("its arrays do not fit together")
 
 
-def table_of(
+def label_table_of(
     backbones: Backbones, gold: Longs, tags: int, labels: Sequence[tuple[object, int]]
 ) -> LabelTable:
     """Return the labels seen for each tag of a head, tag of a modifier, and side.

@@ -33,19 +33,24 @@ from d2c.learning.words import UNKNOWN, Lexicon, NamesFile, numbered
 from d2c.packed.arc_features import TOKEN, Observed
 from d2c.packed.dtree import packed_arcs, with_packed_arcs
 from d2c.reduction.encodings import ENCODINGS, encoding_named
-from d2c.reduction.labeler.backbones import Backbones
+from d2c.reduction.labeler.backbones import Backbones, Repeated
 from d2c.reduction.labeler.features import LabelTemplates
 from d2c.reduction.labeler.joint import JointStates
-from d2c.reduction.labeler.label_table import FREE, LabelTable, table_of
+from d2c.reduction.labeler.label_table import FREE, LabelTable, label_table_of
 from d2c.reduction.labeler.learning import add_mistakes, label_heads, shares_of
-from d2c.reduction.labeler.over_arcs import EPOCHS, SQUARES, ArcExample, add_step, score_labels
-from d2c.reduction.labeler.repeated import Repeated
+from d2c.reduction.labeler.over_arcs import (
+    EPOCHS_OVER_ARCS,
+    SQUARES_BEFORE,
+    ArcExample,
+    add_step,
+    dtree_scores,
+)
 from d2c.reduction.labeler.scores import LabelScorer
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.labels import ROOT
 
-FORMAT = 4  # of the model directory; any change of the features makes a new one
+LABELER_FORMAT = 4  # of the model directory; any change of the features makes a new one
 _SETTINGS, _WEIGHTS = "labeler.json", "labeler.npz"
 _TABLE = {name: Like("i4", 1) for name in LabelTable._fields} | {"rows": Like("i4", 3), "wide": Like("i4", 2)}
 _BATCH = 500  # sentences that `label_all` labels at once
@@ -183,7 +188,7 @@ class Labeler:
         repeated = Repeated.of(backbones, np.array(sentences))
         best = self._best(backbones, repeated.heads, None)
         best[backbones.modifiers] = best[repeated.source]
-        scores = score_labels(self._scorer(), backbones, repeated, best)
+        scores = dtree_scores(self._scorer(), backbones, repeated, best)
         return self._labelled(dtrees, backbones, best), scores
 
     def learn_over_arcs(
@@ -194,10 +199,10 @@ class Labeler:
     ) -> Self:
         """Go on from the weights that there are, now together with those of arcs.
 
-        score: F1 on held-out trees of averaged weights, which chooses the epoch
+        score: F1 on held-out trees of averaged weights [2^bits], which chooses the epoch
         """
-        learner = AdaGrad.after(self.weights_, SQUARES, self.settings.rate, self.settings.penalty)
-        settings = replace(self.settings, epochs=EPOCHS)
+        learner = AdaGrad.after(self.weights_, SQUARES_BEFORE, self.settings.rate, self.settings.penalty)
+        settings = replace(self.settings, epochs=EPOCHS_OVER_ARCS)
         training = Training("labeler over packed arcs", settings, learner=learner)
         states = JointStates.new(self._table)
 
@@ -260,7 +265,7 @@ class Labeler:
             labels=self.labels_,
             **self.lexicon_.names(),
         )
-        write_settings(directory / _SETTINGS, FORMAT, file)
+        write_settings(directory / _SETTINGS, LABELER_FORMAT, file)
         table = {name: array.astype(np.int32) for name, array in self._table._asdict().items()}
         write_arrays(directory / _WEIGHTS, table | sparse(self.weights_))
 
@@ -268,7 +273,7 @@ class Labeler:
     def load(cls, directory: Path) -> Self:
         """Return what `save` wrote. Raises ModelError."""
         path = directory / _SETTINGS
-        file = read_as(path, FORMAT, LabelerFile)
+        file = read_as(path, LABELER_FORMAT, LabelerFile)
         labeler = cls(**file.parameters.to_json())
         labeler.labels_, labeler.stacked_ = file.labels, file.stacked
         with reading(path):
@@ -311,7 +316,7 @@ class Labeler:
         backbones, index = self._backbones(treebank), numbered(self.labels_, 0)
         gold = np.zeros(len(backbones.tags), np.int64)
         gold[backbones.tokens] = [index[label] for dtree, _ in treebank for label in dtree.labels or ()]
-        self._table = table_of(backbones, gold, self._tags, list(map(read, self.labels_)))
+        self._table = label_table_of(backbones, gold, self._tags, list(map(read, self.labels_)))
         self._spare = []
         return backbones, gold
 

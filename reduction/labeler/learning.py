@@ -42,7 +42,7 @@ from d2c.reduction.labeler.sequence import best_sequence, sequence_order
 
 @inner
 def _add_loss(arcs: Backbones, head: HeadScores, gold: Longs) -> None:
-    """Add 1 to the scores of all candidates but the gold labels, by position."""
+    """Add 1 to the scores of all candidates but the gold labels [positions]."""
     for i in range(head.lefts + head.rights):
         right = gold[arcs.modifiers[head.low + i]]
         for c in range(head.begin[i], head.begin[i + 1]):
@@ -53,13 +53,13 @@ def _add_loss(arcs: Backbones, head: HeadScores, gold: Longs) -> None:
 def label_heads(
     scorer: LabelScorer, arcs: Backbones, heads: Longs, gold: Longs, states: JointStates, best: Longs
 ) -> int:
-    """Write the best labels of these heads' modifiers, by position; return how many heads had none under the
-    constraint.
+    """Write the best labels of the modifiers of some heads [H] to `best` [positions]; return how many heads
+    had none under the constraint.
 
     Such a head gets more candidates, and where that does not help either, labels without constraint.
 
-    gold: labels by position, or none. With these, labels are the best ones by score and loss, and the gold
-          ones where there are none under the constraint.
+    gold: [positions] labels, or none [0]. With these, labels are the best ones by score and loss, and the
+          gold ones where there are none under the constraint.
     """
     failed, learns = 0, len(gold) > 0
     for h in heads:
@@ -91,8 +91,9 @@ def order_of(
     order: Longs,
     joins: Longs,
 ) -> bool:
-    """Write the order in which modifiers are taken, as indices into `Backbones.modifiers`, and which of them
-    join the event of the one before; return False where labels, by position, break the constraint."""
+    """Write the order in which modifiers are taken [modifiers of h], as indices into `Backbones.modifiers`,
+    and which of them join the event of the one before; return False where labels [positions] break the
+    constraint."""
     if constraint.joint:
         return joint_order(scorer, arcs, h, constraint, labels, order, joins)
     joins.fill(0)
@@ -111,7 +112,7 @@ def slots_of(
 ) -> int:
     """Write the slots of a head's features; return how many, -1 where labels break the constraint.
 
-    labels, other: by position. Features of arcs that have the same label in `other` are left out.
+    labels, other: [positions]. Features of arcs that have the same label in `other` are left out.
     """
     table, templates, mask = scorer.table, scorer.templates, len(scorer.weights) - 1
     modifiers, begin, middle, end = arcs.modifiers, arcs.begin[h], arcs.middle[h], arcs.begin[h + 1]
@@ -148,7 +149,8 @@ def slots_of(
 
 @inner
 def _add_pair(scorer: LabelScorer, before: int, label: int, joins: int, slots: Longs, n: int) -> int:
-    """Append the slots of a pair with the atoms that `pair_atoms` wrote; return how many there are then."""
+    """Append the slots of a pair with the atoms that `pair_atoms` wrote to `slots[:n]`; return how many there
+    are then."""
     key = pair_key(len(scorer.table.symbols), before, label, joins)
     for i in range(PAIR_ATOMS):
         slots[n + i] = (scorer.templates.atoms[i] + key) & (len(scorer.weights) - 1)
@@ -157,7 +159,7 @@ def _add_pair(scorer: LabelScorer, before: int, label: int, joins: int, slots: L
 
 @inner
 def buffer_for(scorer: LabelScorer, arcs: Backbones, h: int) -> Longs:
-    """Return room for the slots of a head's features."""
+    """Return room for the slots of a head's features [features]."""
     features = 2 * len(scorer.templates.atoms) + 4 * PAIR_ATOMS
     return np.empty((arcs.begin[h + 1] - arcs.begin[h]) * features, np.int64)
 
@@ -166,9 +168,11 @@ def buffer_for(scorer: LabelScorer, arcs: Backbones, h: int) -> Longs:
 def add_mistakes(
     scorer: LabelScorer, arcs: Backbones, heads: Longs, gold: Longs, guess: Longs, gradient: Gradient
 ) -> int:
-    """Add to the gradient the features of wrong labels less those of the right ones.
+    """Add to the gradient the features of wrong labels less those of the right ones; return how many are
+    wrong.
 
-    Returns how many are wrong. Heads whose gold labels break the constraint are passed over.
+    heads:       [H]; those whose gold labels break the constraint are passed over
+    gold, guess: [positions] labels
     """
     wrong = 0
     for h in heads:
@@ -192,10 +196,10 @@ def add_mistakes(
 
 
 @kernel
-def score(
+def labels_score(
     scorer: LabelScorer, arcs: Backbones, h: int, constraint: Constraint, labels: Longs, other: Longs
 ) -> float:
-    """Return the score of the labels of one head's modifiers, by position; -inf where they are not allowed.
+    """Return the score of the labels [positions] of one head's modifiers; -inf where they are not allowed.
 
     other: [positions] labels of which arcs that have the same are left out, but for their `label_logs`
     """
@@ -211,7 +215,7 @@ def score(
 
 @inner
 def _kept_constraint(scorer: LabelScorer, arcs: Backbones, h: int, labels: Longs) -> Constraint:
-    """Return what the labels of a head's modifiers, by position, fulfil: its constraint, or nothing, where
+    """Return what the labels [positions] of a head's modifiers fulfil: its constraint, or nothing, where
     they were chosen without it."""
     constraint, size = constraint_of(scorer, arcs, h), arcs.begin[h + 1] - arcs.begin[h]
     order, joins = np.empty(size, np.int64), np.empty(size, np.int64)
@@ -219,12 +223,12 @@ def _kept_constraint(scorer: LabelScorer, arcs: Backbones, h: int, labels: Longs
 
 
 @kernel
-def scores_of(scorer: LabelScorer, arcs: Backbones, heads: Longs, labels: Longs) -> NDArray[np.float64]:
-    """Return [heads] the scores of the labels of their modifiers, by position."""
+def labels_scores(scorer: LabelScorer, arcs: Backbones, heads: Longs, labels: Longs) -> NDArray[np.float64]:
+    """Return the scores of the labels [positions] of the modifiers of each head [H]."""
     scores, nothing = np.empty(len(heads)), np.full(len(labels), NO_LABEL)
     for i in range(len(heads)):
         constraint = _kept_constraint(scorer, arcs, heads[i], labels)
-        scores[i] = score(scorer, arcs, heads[i], constraint, labels, nothing)
+        scores[i] = labels_score(scorer, arcs, heads[i], constraint, labels, nothing)
     return scores
 
 
@@ -232,7 +236,7 @@ def scores_of(scorer: LabelScorer, arcs: Backbones, heads: Longs, labels: Longs)
 def add_all(
     scorer: LabelScorer, arcs: Backbones, heads: Longs, labels: Longs, sign: float, gradient: Gradient
 ) -> None:
-    """Add to the gradient all features of the labels of these heads' modifiers, by position."""
+    """Add to the gradient all features of the labels [positions] of the modifiers of some heads [H]."""
     nothing = np.full(len(labels), NO_LABEL)
     for h in heads:
         constraint, slots = _kept_constraint(scorer, arcs, h, labels), buffer_for(scorer, arcs, h)
@@ -253,12 +257,12 @@ def shares_of(scorer: LabelScorer, arcs: Backbones, heads: Longs, best: Longs) -
         for i in range(arcs.begin[h], arcs.begin[h + 1]):
             m, others = arcs.modifiers[i], 0.0
             labels[m] = NO_LABEL  # scores leave out what is the same in both: all other arcs
-            total = score(scorer, arcs, h, constraint, best, labels)
+            total = labels_score(scorer, arcs, h, constraint, best, labels)
             row = table.rows[arcs.tags[h], arcs.tags[m], int(m > h)]
             for c in range(table.begin[row], table.begin[row + 1]):
                 if table.candidates[c] != best[m]:
                     labels[m] = table.candidates[c]
-                    others += np.exp(score(scorer, arcs, h, constraint, labels, best) - total)
+                    others += np.exp(labels_score(scorer, arcs, h, constraint, labels, best) - total)
             labels[m] = best[m]
             shares[m] = 1 / (1 + others)
     return shares

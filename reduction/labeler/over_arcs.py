@@ -22,16 +22,16 @@ from d2c.packed.arcs import PackedArcs, single
 from d2c.packed.dtree import packed_arcs
 from d2c.packed.feature import ArcFeature
 from d2c.packed.k_best import Scored, k_best_dtrees
-from d2c.reduction.labeler.backbones import Backbones
+from d2c.reduction.labeler.backbones import Backbones, Repeated
 from d2c.reduction.labeler.joint import JointStates
-from d2c.reduction.labeler.learning import add_all, label_heads, scores_of
-from d2c.reduction.labeler.repeated import Repeated
+from d2c.reduction.labeler.learning import add_all, label_heads, labels_scores
 from d2c.reduction.labeler.scores import LabelScorer
 from d2c.trees.dtree import DTree
 
-EPOCHS = 3  # over packed arcs
-BEGIN = ArcFeature(learned=1.0)  # what arcs count for, to which weights are added; what labels say, nothing
-SQUARES = 30.0  # of gradients, that stand for what is not known of weights that were learned before
+EPOCHS_OVER_ARCS = 3
+# What arcs count for, to which weights are added; what labels say counts for nothing
+FIRST_ARC_FEATURE = ArcFeature(learned=1.0)
+SQUARES_BEFORE = 30.0  # of gradients, that stand for what is not known of weights that were learned before
 PACE = 5.0  # how much faster weights of arcs are learned than those of labels: the value of their features
 
 
@@ -64,7 +64,7 @@ class Candidates(NamedTuple):
         return cls([one.heads for one in best], [one.log for one in best], kept)
 
 
-def places_of(arcs: PackedArcs, dtrees: Sequence[Sequence[int]]) -> Longs:
+def dtree_places(arcs: PackedArcs, dtrees: Sequence[Sequence[int]]) -> Longs:
     """Return where in arcs those of each d-tree are [K, n], by its heads."""
     return np.array([arcs.of_tree(heads) for heads in dtrees])
 
@@ -88,7 +88,7 @@ class ArcExample(NamedTuple):
     wrong: Longs
 
 
-def score_arcs(
+def arc_scores(
     observed: Observed, arcs: PackedArcs, weight: float, weights: Floats
 ) -> tuple[Floats, ArcFeatures]:
     """Return what each arc adds to the score of a d-tree [A], its logarithm with a weight, too; its features.
@@ -99,11 +99,11 @@ def score_arcs(
     return weight * arcs.logs + PACE * features.scores(weights)[0], features
 
 
-def score_labels(
+def dtree_scores(
     scorer: LabelScorer, backbones: Backbones, repeated: Repeated, labels: Longs
 ) -> NDArray[np.float64]:
     """Return the score of the labels of each d-tree [K]; labels: [positions]."""
-    scores = scores_of(scorer, backbones, repeated.heads, labels)
+    scores = labels_scores(scorer, backbones, repeated.heads, labels)
     return np.bincount(repeated.trees, scores[repeated.first]).astype(np.float64)
 
 
@@ -115,7 +115,7 @@ def add_step(
 
     backbones: of the candidates
     """
-    of_arcs, features = score_arcs(example.observed, example.arcs, BEGIN.weight, scorer.weights)
+    of_arcs, features = arc_scores(example.observed, example.arcs, FIRST_ARC_FEATURE.weight, scorer.weights)
     wrong, size = example.wrong, example.labels.shape
     gold, guess = np.zeros((2, len(backbones.tags)), np.int64)
     gold[backbones.tokens] = example.labels.ravel()
@@ -124,8 +124,8 @@ def add_step(
     guess[backbones.modifiers] = guess[repeated.source]
     trees = of_arcs[example.places].sum(axis=1)
     losses = wrong + (guess != gold)[backbones.tokens].reshape(size).sum(axis=1)
-    best = int((trees + score_labels(scorer, backbones, repeated, guess) + losses).argmax())
-    right = trees + score_labels(scorer, backbones, repeated, gold)
+    best = int((trees + dtree_scores(scorer, backbones, repeated, guess) + losses).argmax())
+    right = trees + dtree_scores(scorer, backbones, repeated, gold)
     nearest = int(np.where(wrong == wrong.min(), right, -np.inf).argmax())
     if best != nearest or losses[best] > wrong[best]:
         heads, none = backbones.with_modifiers(), np.full(size[1], -1)

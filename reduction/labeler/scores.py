@@ -63,7 +63,7 @@ class HeadScores(NamedTuple):
 
 @inner
 def pair_score(weights: Floats, atoms: Longs, count: int, before: int, label: int, joins: int) -> np.float32:
-    """Return the score of a pair of `count` labels with the atoms that `pair_atoms` wrote."""
+    """Return the score of a pair of `count` labels with the atoms [PAIR_ATOMS] that `pair_atoms` wrote."""
     key, mask, total = pair_key(count, before, label, joins), len(weights) - 1, np.float32(0.0)
     for i in range(PAIR_ATOMS):
         total += weights[(atoms[i] + key) & mask]
@@ -134,7 +134,7 @@ def score_head(scorer: LabelScorer, arcs: Backbones, h: int, attempt: int) -> He
 
 @inner
 def _pairs_before(begin: Longs, lefts: int) -> Longs:
-    """Return where each modifier's pairs begin, `HeadScores.before`."""
+    """Return where each modifier's pairs begin [modifiers + 1], see `HeadScores.before`."""
     before = np.zeros(len(begin), np.int64)
     for i in range(len(begin) - 1):
         others = 0 if i == 0 or i == lefts else begin[i] - begin[i - 1]
@@ -144,8 +144,8 @@ def _pairs_before(begin: Longs, lefts: int) -> Longs:
 
 @inner
 def _best_of_each(begin: Longs, scores: Floats, most: int) -> tuple[Longs, Longs]:
-    """Return where the `most` best candidates of each modifier begin, and which these are, in their order; of
-    equal ones the first."""
+    """Return where the `most` best candidates of each modifier begin [modifiers + 1], and which these are, in
+    their order; of equal ones the first."""
     ends, kept, n = np.zeros(len(begin), np.int64), np.empty(len(scores), np.int64), 0
     for i in range(len(begin) - 1):
         own = scores[begin[i] : begin[i + 1]]

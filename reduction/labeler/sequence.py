@@ -29,7 +29,7 @@ def in_sentence(lefts: int, size: int) -> Longs:
 
 @inner
 def best_sequence(scorer: LabelScorer, arcs: Backbones, head: HeadScores, best: Longs) -> bool:
-    """Write the labels of the best sequence to `best`, by position; return False where there is none."""
+    """Write the labels of the best sequence to `best` [positions]; return False where there is none."""
     lefts, begin, labels, numbers, pairs = head.lefts, head.begin, head.labels, head.numbers, head.pairs
     size, modifiers, rising = lefts + head.rights, arcs.modifiers, head.constraint.rising
     order, totals, back = in_sentence(lefts, size), head.scores, np.full(len(labels), -1, np.int64)
@@ -69,8 +69,8 @@ def best_sequence(scorer: LabelScorer, arcs: Backbones, head: HeadScores, best: 
 def sequence_order(
     scorer: LabelScorer, arcs: Backbones, h: int, constraint: Constraint, labels: Longs, order: Longs
 ) -> bool:
-    """Write the order in which modifiers are taken, as indices into `Backbones.modifiers`; return False where
-    labels, by position, break the constraint."""
+    """Write the order in which modifiers are taken [modifiers of h], as indices into `Backbones.modifiers`;
+    return False where labels [positions] break the constraint."""
     begin, middle, end = arcs.begin[h], arcs.middle[h], arcs.begin[h + 1]
     numbers, modifiers = scorer.table.numbers, arcs.modifiers
     places = in_sentence(middle - begin, end - begin)

@@ -29,7 +29,13 @@ from d2c.protocols.abilities import RouteAbilities
 from d2c.protocols.route import Progress
 from d2c.reduction.alternatives import likely_dtrees
 from d2c.reduction.labeler.labeler import Labeler
-from d2c.reduction.labeler.over_arcs import BEGIN, ArcExample, Candidates, places_of, score_arcs
+from d2c.reduction.labeler.over_arcs import (
+    FIRST_ARC_FEATURE,
+    ArcExample,
+    Candidates,
+    arc_scores,
+    dtree_places,
+)
 from d2c.reduction.reduction import Reduction, ReductionFile
 from d2c.reduction.repair import backbone_of
 from d2c.trees.conversion import order_arcs
@@ -132,7 +138,7 @@ class TwoStage(Reduction):
         self.labeler_, self.arcs_ = labeler.fit(labelled, predicted), ArcFeature()
         super()._fit(treebank, dev, given, dev_dtrees, progress)
         if over_arcs:
-            self.arcs_ = BEGIN._replace(least=least_probability(backbones))
+            self.arcs_ = FIRST_ARC_FEATURE._replace(least=least_probability(backbones))
             self._learn_over_arcs(self._examples(treebank, backbones), dev, dev_dtrees, progress)
 
     def _over(self, ctree: CTree, backbone: DTree) -> DTree:
@@ -153,7 +159,7 @@ class TwoStage(Reduction):
                 [every[k] for k in known],
                 self.labeler_.observe(backbone),
                 found.arcs,
-                places_of(found.arcs, heads),
+                dtree_places(found.arcs, heads),
                 np.array([[index[label] for label in labels[k]] for k in known]),
                 (np.array(heads) != gold).sum(axis=1),
             )
@@ -235,8 +241,8 @@ class TwoStage(Reduction):
         of_arcs = [self.arcs_.weight * log for log in found.logs]
         if self.arcs_.learned:
             observed, weights = self.labeler_.observe(backbone), self.labeler_.weights_
-            scores, _ = score_arcs(observed, found.arcs, self.arcs_.weight, weights)
-            of_arcs = scores[places_of(found.arcs, found.dtrees)].sum(axis=1).tolist()
+            scores, _ = arc_scores(observed, found.arcs, self.arcs_.weight, weights)
+            of_arcs = scores[dtree_places(found.arcs, found.dtrees)].sum(axis=1).tolist()
         pairs = zip(found.dtrees, of_arcs, strict=True)
         return [(replace(backbone, heads=heads), score) for heads, score in pairs]
 

@@ -29,7 +29,7 @@ from d2c.reduction.unary.features import NodeBatch, features, flatten
 from d2c.trees.ctree import CTree
 from d2c.trees.unaries import Chain, strip_unaries
 
-FORMAT = 1  # of the model directory; any change of the features makes a new one
+UNARIES_FORMAT = 1  # of the model directory; any change of the features makes a new one
 
 _SETTINGS, _WEIGHTS = "unaries.json", "unaries.npz"
 _ARRAYS = {
@@ -175,14 +175,16 @@ class UnaryClassifier:
 
     def save(self, directory: Path) -> None:
         """Write the model into a directory, made where it is missing."""
-        write_settings(directory / _SETTINGS, FORMAT, ClassifierFile(self.cost, self.seed, self.chains_))
+        write_settings(
+            directory / _SETTINGS, UNARIES_FORMAT, ClassifierFile(self.cost, self.seed, self.chains_)
+        )
         write_arrays(directory / _WEIGHTS, {name: getattr(self, f"{name}_") for name in _ARRAYS})
 
     @classmethod
     def load(cls, directory: Path) -> Self:
         """Return the model in a directory. Raises ModelError where it is missing, broken or of another
         format."""
-        file = read_as(directory / _SETTINGS, FORMAT, ClassifierFile)
+        file = read_as(directory / _SETTINGS, UNARIES_FORMAT, ClassifierFile)
         model, path = cls(file.cost, file.seed), directory / _WEIGHTS
         model.chains_ = list(file.chains)
         arrays = read_arrays(path, _ARRAYS, _MOST_BYTES)

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from d2c.packed.arcs import ArcLabels, PackedArcs, arcs_of, joined, parted, single
+from d2c.packed.arcs import ArcLabels, PackedArcs, arcs_of, joined_arcs, parted_arcs, single
 from d2c.packed.dtree import packed_arcs, with_packed_arcs
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
@@ -56,12 +56,12 @@ def test_those_of_several_trees_are_kept() -> None:
 
 def test_those_of_several_sentences_are_joined_and_parted() -> None:
     sentences = [arcs_of(TABLE, [2, 0, 2]), single([]), single([0]), arcs_of(TABLE, [2, 1, 2])]
-    whole = joined(sentences)
+    whole = joined_arcs(sentences)
     assert len(whole.begin) == 8 and whole.heads.tolist() == [
         h for one in sentences for h in one.heads.tolist()
     ]
-    assert list(map(shown, parted(whole, [3, 0, 1, 3]))) == list(map(shown, sentences))
-    assert shown(joined([])) == []
+    assert list(map(shown, parted_arcs(whole, [3, 0, 1, 3]))) == list(map(shown, sentences))
+    assert shown(joined_arcs([])) == []
 
 
 def test_yields_go_with_their_sentences() -> None:
@@ -69,10 +69,10 @@ def test_yields_go_with_their_sentences() -> None:
     own = [drawn.normal(size=2 * n * n).astype(np.float32) for n in (3, 0, 1)]
     arcs = [arcs_of(TABLE, [2, 0, 2]), single([]), single([0])]
     sentences = [one._replace(yields=yields) for one, yields in zip(arcs, own, strict=True)]
-    found = parted(joined(sentences), [3, 0, 1])
+    found = parted_arcs(joined_arcs(sentences), [3, 0, 1])
     assert all(np.array_equal(one.yields, yields) for one, yields in zip(found, own, strict=True))
     assert sentences[0].kept(0.25, [2, 0, 2]).yields is own[0]
-    assert joined([*sentences, single([0])]).yields is None
+    assert joined_arcs([*sentences, single([0])]).yields is None
 
 
 def labelled(arcs: PackedArcs, first: int = 0) -> PackedArcs:
@@ -119,13 +119,13 @@ def test_probabilities_of_labels_that_are_called_alike_are_added() -> None:
 
 def test_labels_of_several_sentences_are_joined_and_parted() -> None:
     sentences = [labelled(arcs_of(TABLE, [2, 0, 2])), single([]), labelled(single([0]), 7)]
-    whole = joined(sentences)
+    whole = joined_arcs(sentences)
     assert whole.labels and np.exp(-whole.labels.logs[:, 0]) == pytest.approx(np.arange(2, 10))
-    one, none, other = parted(whole, [3, 0, 1])
+    one, none, other = parted_arcs(whole, [3, 0, 1])
     assert one.labels and sentences[0].labels and (one.labels.logs == sentences[0].labels.logs).all()
     assert none.labels is not None and len(none.labels.logs) == 0 and other.labels
     assert np.exp(-other.labels.logs[:, 0]) == pytest.approx([9])
-    assert joined([*sentences, single([0])]).labels is None  # not all of them have any
+    assert joined_arcs([*sentences, single([0])]).labels is None  # not all of them have any
 
 
 def test_labels_of_several_d_parsers_are_joined() -> None:
@@ -133,7 +133,7 @@ def test_labels_of_several_d_parsers_are_joined() -> None:
     one, other = labelled(single([0])), labelled(single([0]), 2)
     assert other.labels is not None
     other = other._replace(labels=ArcLabels(("y", "z"), other.labels.logs))
-    whole = joined([one, single(()), other])
+    whole = joined_arcs([one, single(()), other])
     assert whole.labels is not None and whole.labels.names == ("x", "y", "z")
     assert np.exp(whole.labels.logs) == pytest.approx(np.array([[0.5, 0.5, 1e-6], [1e-6, 0.25, 0.75]]))
 

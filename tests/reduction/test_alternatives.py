@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from d2c.packed.arcs import PackedArcs, arcs_of, labels_of
+from d2c.packed.arcs import PackedArcs, arc_labels_of, arcs_of
 from d2c.packed.dtree import PackedDTree, packed_arcs, with_packed_arcs
 from d2c.packed.feature import ONE_HEAD, ArcFeature
 from d2c.reduction.encodings import ENCODINGS
@@ -48,7 +48,7 @@ def packed(dtree: DTree, seed: int, labelled: bool = True) -> PackedDTree:
     table /= table.sum(axis=1, keepdims=True)
     names = tuple(sorted({*(dtree.labels or ())}))
     arcs = arcs_of(table, dtree.heads)
-    labels = labels_of(names, rng.random((n * (n + 1), len(names))))
+    labels = arc_labels_of(names, rng.random((n * (n + 1), len(names))))
     own = labels.of(arcs.dependents() * (n + 1) + arcs.heads) if labelled else None
     found = with_packed_arcs(dtree, arcs._replace(labels=own))
     assert isinstance(found, PackedDTree)

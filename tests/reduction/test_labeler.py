@@ -20,7 +20,7 @@ from d2c.reduction.labeler.backbones import Backbones
 from d2c.reduction.labeler.joint import JointStates
 from d2c.reduction.labeler.label_table import FREE
 from d2c.reduction.labeler.labeler import INEXACT, Labeler
-from d2c.reduction.labeler.learning import label_heads, score, shares_of
+from d2c.reduction.labeler.learning import label_heads, labels_score, shares_of
 from d2c.reduction.labeler.scores import _best_of_each
 from d2c.reduction.labeler.two_stage import TwoStage
 from d2c.reduction.reduction import Reduction
@@ -82,12 +82,12 @@ def test_search_finds_the_best_of_all_labellings(
         if not sets or np.prod([len(one) for one in sets]) > MOST:
             continue
         constraint = scorer.constraint if h else FREE
-        found = score(scorer, arcs, h, constraint, best, nothing)
+        found = labels_score(scorer, arcs, h, constraint, best, nothing)
         scores = []
         for chosen in product(*sets):
             given_labels = best.copy()
             given_labels[modifiers] = chosen
-            scores.append(score(scorer, arcs, h, constraint, given_labels, nothing))
+            scores.append(labels_score(scorer, arcs, h, constraint, given_labels, nothing))
         if max(scores) > -np.inf:
             assert found == pytest.approx(max(scores), abs=1e-4)
         else:
@@ -113,12 +113,14 @@ def test_shares_are_those_of_all_labels_in_one_place(
     for m, h in enumerate(heads, 1):
         row = table.rows[tags[h], tags[m], int(m > h)]
         constraints = (scorer.constraint if h else FREE, FREE)
-        constraint = next(one for one in constraints if score(scorer, arcs, h, one, best, nothing) > -np.inf)
+        constraint = next(
+            one for one in constraints if labels_score(scorer, arcs, h, one, best, nothing) > -np.inf
+        )
         scores = {}
         for label in {best[m], *table.candidates[table.begin[row] : table.begin[row + 1]]}:
             other = best.copy()
             other[m] = label
-            scores[label] = score(scorer, arcs, h, constraint, other, nothing)
+            scores[label] = labels_score(scorer, arcs, h, constraint, other, nothing)
         total = sum(np.exp(value - scores[best[m]]) for value in scores.values())
         assert shares[m] == pytest.approx(1 / total, rel=1e-3)
         assert 0 < shares[m] <= 1

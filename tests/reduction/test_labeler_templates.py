@@ -26,7 +26,7 @@ from d2c.reduction.labeler.features import (
 )
 from d2c.reduction.labeler.label_table import ALONE, FREE, NO_LABEL, pair_key, symbol_key
 from d2c.reduction.labeler.labeler import Labeler
-from d2c.reduction.labeler.learning import score
+from d2c.reduction.labeler.learning import labels_score
 from d2c.reduction.labeler.scores import ACROSS_RIGHT, LEFT, START_LEFT, STOP_LEFT
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree, modifiers_of
@@ -271,7 +271,7 @@ def test_a_free_score_is_that_of_arcs_and_consecutive_modifiers(seed: int) -> No
                 pair = pair_features(templates, arcs, np.array([[h, m, m2, kind]]))
                 slots += ((pair[0] + key) & mask).tolist()
                 across += kind == ACROSS_RIGHT
-            found = score(scorer, arcs, h, FREE, given, np.full_like(given, NO_LABEL))
+            found = labels_score(scorer, arcs, h, FREE, given, np.full_like(given, NO_LABEL))
             assert found == pytest.approx(labeler.weights_[slots].sum(), abs=1e-3)
     assert across > 5
 

@@ -20,12 +20,11 @@ from d2c.packed.arc_features import VALUED, ArcFeatures
 from d2c.packed.arcs import single
 from d2c.packed.dtree import PackedDTree, packed_arcs, with_packed_arcs
 from d2c.packed.feature import ArcFeature, least_probability
-from d2c.reduction.labeler.backbones import Backbones
+from d2c.reduction.labeler.backbones import Backbones, Repeated
 from d2c.reduction.labeler.joint import JointStates
 from d2c.reduction.labeler.labeler import Labeler
 from d2c.reduction.labeler.learning import add_all, label_heads
-from d2c.reduction.labeler.over_arcs import BEGIN, PACE, ArcExample, Candidates, add_step
-from d2c.reduction.labeler.repeated import Repeated
+from d2c.reduction.labeler.over_arcs import FIRST_ARC_FEATURE, PACE, ArcExample, Candidates, add_step
 from d2c.reduction.labeler.two_stage import TwoStage
 from d2c.trees.conversion import order_arcs
 from d2c.trees.ctree import CTree
@@ -133,12 +132,12 @@ def test_candidates_are_the_likeliest_and_the_d_parsers_own() -> None:
     dtree = spoilt(sample("train", 3))[2]
     arcs, own = packed_arcs(dtree), tuple(dtree.heads)
     assert arcs is not None and not arcs.is_single
-    plain, found = (Candidates.of(dtree, one, 16, True) for one in (ArcFeature(), BEGIN))
+    plain, found = (Candidates.of(dtree, one, 16, True) for one in (ArcFeature(), FIRST_ARC_FEATURE))
     assert found.dtrees[0] == own and sorted(found.dtrees) == sorted(plain.dtrees)
     assert found.logs[0] == pytest.approx(plain.logs[list(plain.dtrees).index(own)])
-    assert list(Candidates.of(dtree, BEGIN, 1, True).dtrees) == [own]
+    assert list(Candidates.of(dtree, FIRST_ARC_FEATURE, 1, True).dtrees) == [own]
     (alone,) = bare([dtree])
-    assert Candidates.of(alone, BEGIN, 16, True)[:2] == ([own], [0.0])
+    assert Candidates.of(alone, FIRST_ARC_FEATURE, 16, True)[:2] == ([own], [0.0])
 
 
 def test_it_learns_from_d_trees_with_packed_arcs(tmp_path: Path) -> None:
@@ -147,7 +146,7 @@ def test_it_learns_from_d_trees_with_packed_arcs(tmp_path: Path) -> None:
     dtrees = spoilt(dev)
     plain = TwoStage().fit(train, dtrees=bare(spoilt(train)))
     assert plain.arcs_ == ArcFeature()
-    assert route.arcs_ == BEGIN._replace(least=least_probability(spoilt(train)))
+    assert route.arcs_ == FIRST_ARC_FEATURE._replace(least=least_probability(spoilt(train)))
     plain.arcs_ = route.arcs_._replace(learned=0)
     guesses = route.decode_all(dtrees), plain.decode_all(dtrees), route.decode_all(bare(dtrees))
     f1, other, alone = (bracket_scores(dev, list(guess)).f1 for guess in guesses)

@@ -13,9 +13,9 @@ from d2c.reduction.repair import (
     DISAGREEING,
     EXTRA_ROOT,
     HEAD_OUTSIDE,
-    KINDS,
     NOT_NESTED,
-    UNKNOWN,
+    REPAIR_KINDS,
+    UNKNOWN_SYMBOL,
     UNREADABLE,
 )
 from d2c.trees.ctree import CTree, Tokens
@@ -184,13 +184,13 @@ def test_no_labels_at_all() -> None:
 
 
 def test_symbols_that_the_treebank_does_not_have() -> None:
-    assert bracketed((2, 0), "QQ#1 root", tags="AB") == ("(XB a b)", {UNKNOWN: 1})
+    assert bracketed((2, 0), "QQ#1 root", tags="AB") == ("(XB a b)", {UNKNOWN_SYMBOL: 1})
     assert bracketed((2, 0), "QQ#1 root", fitted=False) == ("(QQ a b)", {})
-    assert bracketed((2, 0, 2), "QQ#1 root S#1") == ("(S a b c)", {UNKNOWN: 1})
+    assert bracketed((2, 0, 2), "QQ#1 root S#1") == ("(S a b c)", {UNKNOWN_SYMBOL: 1})
 
 
 def test_the_empty_symbol_is_unknown_too() -> None:
-    assert bracketed((2, 0), "%#1 root", tags="AB") == ("(XB a b)", {UNKNOWN: 1})
+    assert bracketed((2, 0), "%#1 root", tags="AB") == ("(XB a b)", {UNKNOWN_SYMBOL: 1})
 
 
 def test_an_unknown_symbol_beside_an_unreadable_event_is_not_used() -> None:
@@ -237,7 +237,10 @@ def test_spines_with_empty_symbols_say_nothing() -> None:
 
 def test_empty_symbols_of_any_route_become_the_default() -> None:
     for encoding in ("direct", "delta"):
-        assert bracketed((0, 1), "root %#1", encoding=encoding, fitted=False) == ("(X a b)", {UNKNOWN: 1})
+        assert bracketed((0, 1), "root %#1", encoding=encoding, fitted=False) == (
+            "(X a b)",
+            {UNKNOWN_SYMBOL: 1},
+        )
 
 
 def test_a_wrapper_made_by_labels_is_the_wrapper() -> None:
@@ -255,12 +258,12 @@ def test_repairs_add_up() -> None:
     a.tokens, a.sentences = 500, 1
     a.counts[CYCLE] = 2
     b.tokens, b.sentences = 1500, 3
-    b.counts.update({CYCLE: 1, UNKNOWN: 1})
+    b.counts.update({CYCLE: 1, UNKNOWN_SYMBOL: 1})
     a.add(b)
-    assert (a.tokens, a.sentences, a.counts) == (2000, 4, {CYCLE: 3, UNKNOWN: 1})
+    assert (a.tokens, a.sentences, a.counts) == (2000, 4, {CYCLE: 3, UNKNOWN_SYMBOL: 1})
     assert (a.per_thousand(), a.per_thousand(CYCLE), a.per_thousand(CROSSING)) == (2.0, 1.5, 0.0)
     assert Repairs().per_thousand() == 0.0
-    assert len(set(KINDS)) == 8
+    assert len(set(REPAIR_KINDS)) == 8
 
 
 @given(ctrees(gaps=False), st.sampled_from(list(ENCODINGS)), st.booleans())

@@ -1,4 +1,4 @@
-"""Rule-based conversion as an estimator: d-trees → c-trees by the commonest piece that each arc stands for.
+"""Rule-based conversion as an estimator: d-trees → c-trees by the commonest rule for each arc.
 
 The system that PAD's Table 2 compares with (there 88.1 precision, 90.7 recall, 89.4 F1 on gold d-trees). No
 weights, nothing random: counts say it all.
@@ -18,29 +18,35 @@ from d2c.base.counting import commonest
 from d2c.base.model_files import read_as, write_settings
 from d2c.base.progress import counted
 from d2c.protocols.route import Progress, Route
+from d2c.routes.rules.conversion_rules import (
+    ConversionRule,
+    ProjectedSymbol,
+    RuleRows,
+    RuleTables,
+    arcs_into,
+    extract_rules,
+)
 from d2c.routes.rules.gluing import Gluing
-from d2c.routes.rules.pieces import Piece, arcs_of, pieces_of
-from d2c.routes.rules.tables import PieceTables, Rows, Symbol
 from d2c.trees.conversion import to_labelled_dependencies
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.heads import HeadRules, load_head_rules
 from d2c.trees.repair import Repairs, repair_tree
 
-FORMAT = 1  # of the model directory
+RULES_FORMAT = 1  # of the model directory
 NO_RULE = "no rule"
 _FILE = "rules.json"
 
 
 @dataclass(frozen=True)
-class RuleFile(Rows):
+class RuleFile(RuleRows):
     """The file of a fitted `RuleBased`; attributes as there."""
 
     head_rules: str
     labels: bool
     gaps: bool
     top: str | None
-    default: Symbol
+    default: ProjectedSymbol
 
 
 class RuleBased(Route):
@@ -56,7 +62,7 @@ class RuleBased(Route):
         self.head_rules, self.labels = head_rules, labels
         self.top_: str | None = "TOP"
         self.default_ = "X"
-        self.tables_ = PieceTables({}, {}, {})
+        self.tables_ = RuleTables({}, {}, {})
 
     def _fit(
         self,
@@ -66,7 +72,7 @@ class RuleBased(Route):
         dev_dtrees: Iterable[DTree] | None,
         progress: Progress | None,
     ) -> None:
-        """Count the pieces of c-trees; there is no need of `dev`.
+        """Count the rules of c-trees; there is no need of `dev`.
 
         dtrees: one for each c-tree, in place of `encode`'s, of any convention; repaired as in `decode`
         """
@@ -77,12 +83,13 @@ class RuleBased(Route):
         symbols = Counter(label for ctree in treebank for label in ctree.labels)
         self.default_ = commonest(symbols, "X")
         pairs = zip(treebank, repeat(None) if dtrees is None else dtrees, strict=False)
-        self.tables_ = PieceTables.of(
-            piece for pair in counted(pairs, "rules") for piece in self._pieces(*pair)
+        self.tables_ = RuleTables.of(
+            rule for pair in counted(pairs, "rules") for rule in self._extract(*pair)
         )
 
     def encode(self, ctree: CTree) -> DTree:
-        """The d-tree that a d-parser learns from; an arc's label is the phrase symbol that it makes."""
+        """Return the d-tree that a d-parser learns from; an arc's label is the phrase symbol that it
+        makes."""
         return to_labelled_dependencies(self._heads.headed(ctree))
 
     def _decode(self, dtree: DTree, repairs: Repairs) -> CTree:
@@ -91,7 +98,7 @@ class RuleBased(Route):
         What had to be repaired, and arcs that no rule fitted, are added to `repairs`.
         """
         heads = repair_tree(dtree.heads, not self.gaps_, repairs)
-        arcs = arcs_of(dtree.tokens.tags, heads, dtree.labels if self.labels else None)
+        arcs = arcs_into(dtree.tokens.tags, heads, dtree.labels if self.labels else None)
         gluing = Gluing(self.tables_, heads, arcs, self.default_)
         repairs.counts[NO_RULE] += gluing.missing
         return gluing.ctree(dtree.tokens, self.top_)
@@ -100,27 +107,27 @@ class RuleBased(Route):
         return (self._decode(dtree, repairs) for dtree in dtrees)
 
     def save(self, directory: Path) -> None:
-        """Writes JSON into a directory, made if absent."""
+        """Write JSON into a directory, made if absent."""
         said = {"head_rules": self.head_rules, "labels": self.labels}
         said |= {"gaps": self.gaps_, "top": self.top_, "default": self.default_}
-        write_settings(directory / _FILE, FORMAT, said | self.tables_.to_json())
+        write_settings(directory / _FILE, RULES_FORMAT, said | self.tables_.to_json())
 
     @classmethod
     def load(cls, directory: Path) -> Self:
-        """What `save` wrote. Raises ModelError."""
-        learned = read_as(directory / _FILE, FORMAT, RuleFile)
+        """Return what `save` wrote. Raises ModelError."""
+        learned = read_as(directory / _FILE, RULES_FORMAT, RuleFile)
         route = cls(learned.head_rules, learned.labels)
         route.gaps_, route.top_, route.default_ = learned.gaps, learned.top, learned.default
-        route.tables_ = PieceTables.from_json(learned)
+        route.tables_ = RuleTables.from_json(learned)
         return route
 
     @cached_property
     def _heads(self) -> HeadRules:
         return load_head_rules(self.head_rules)
 
-    def _pieces(self, ctree: CTree, dtree: DTree | None) -> list[Piece]:
-        """The pieces of a c-tree with a d-tree, or with its own."""
+    def _extract(self, ctree: CTree, dtree: DTree | None) -> list[ConversionRule]:
+        """Return the rules of a c-tree with a d-tree, or with its own."""
         if dtree is None:
             dtree = self.encode(ctree)
         heads = repair_tree(dtree.heads, not self.gaps_, Repairs())
-        return pieces_of(ctree, heads, dtree.labels if self.labels else None)
+        return extract_rules(ctree, heads, dtree.labels if self.labels else None)

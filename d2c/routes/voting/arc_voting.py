@@ -13,11 +13,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from d2c.packed.arcs import LEAST, ArcLabels, PackedArcs, arcs_of, labels_of
+from d2c.packed.arcs import LEAST, ArcLabels, PackedArcs, arc_labels_of, arcs_of
 from d2c.packed.dtree import packed_arcs, with_packed_arcs
 from d2c.packed.spanning import spanning_tree
 from d2c.routes.voting.constituents import voted_tags
-from d2c.routes.voting.weights import Example, Support, VotingWeights, equal_votes, learn
+from d2c.routes.voting.weights import Example, Support, VotingWeights, equal_votes, learn_votes
 from d2c.trees.dtree import DTree, is_projective, is_tree
 
 _TIE = 1e-9  # of equally good heads, that of the first parsers
@@ -122,12 +122,12 @@ def _mean_labels(voters: Sequence[PackedArcs | None], arcs: PackedArcs) -> ArcLa
     for voter, labels in labelled:
         places = voter.places(arcs.dependents(), arcs.heads)
         total += np.exp(labels.of(places).summed(names, labels.names)) * (places >= 0)[:, None]
-    return labels_of(names, total)
+    return arc_labels_of(names, total)
 
 
 def learn_arcs(sentences: Iterable[tuple[DTree, Sequence[DTree | None]]]) -> VotingWeights:
     """Learn weights of parsers and the modifier's tag, from gold d-trees, each with m others."""
-    return learn("arcs", _examples(sentences))
+    return learn_votes("arcs", _examples(sentences))
 
 
 def _examples(sentences: Iterable[tuple[DTree, Sequence[DTree | None]]]) -> Iterator[Example]:

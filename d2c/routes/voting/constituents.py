@@ -21,7 +21,7 @@ from dataclasses import replace
 from statistics import fmean
 from typing import NamedTuple
 
-from d2c.routes.voting.weights import Example, Support, VotingWeights, equal_votes, learn
+from d2c.routes.voting.weights import Example, Support, VotingWeights, equal_votes, learn_votes
 from d2c.trees.compatible import Constituent, minimum_bayes_risk
 from d2c.trees.ctree import CTree, Tokens, bits_of, child_over, tree_of
 from d2c.trees.scores.matches import Matches
@@ -138,7 +138,7 @@ def combine(
     return Parse(replace(tree, head_children=_heads(tree, ctrees)), confidences)
 
 
-def ranked(
+def ranked_by_votes(
     parses: Sequence[Parse | None], best: CTree, others: Iterable[CTree], support: Support = equal_votes
 ) -> list[CTree]:
     """Return other trees of the sentence than the best, each once, by what the parses' votes for their
@@ -188,7 +188,7 @@ def learn_constituents(sentences: Iterable[tuple[CTree, Sequence[Parse | None]]]
     treebank = [
         (set(constituents(gold)), parses, candidates(parses)) for gold, parses in sentences if any(parses)
     ]
-    weights = learn("constituents", _examples((gold, known) for gold, _, known in treebank))
+    weights = learn_votes("constituents", _examples((gold, known) for gold, _, known in treebank))
     ballots = [(gold, Ballot.of(parses, weights, known)) for gold, parses, known in treebank]
     best, threshold = 0.0, MAJORITY
     for _ in range(_PASSES):

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 from d2c.base.errors import ModelError, needing
 from d2c.base.model_files import read_as
 
-FORMAT = 2  # of the file; in 1 votes counted as they are
+VOTING_FORMAT = 2  # of the file; in 1 votes counted as they are
 _CS = 0.01, 0.1, 1.0, 10.0  # of the regression, to choose from
 _PARTS = 5  # of the examples, each left out once for that
 _SURE = 0.998  # the probability of what is certain
@@ -87,16 +87,16 @@ class VotingWeights:
 
     def text(self) -> str:
         """Return the contents of a file: JSON."""
-        settings = {"format": FORMAT, "kind": self.kind, "threshold": self.threshold, "general": self.general}
-        return json.dumps(settings | {"labels": self.labels}, ensure_ascii=False, indent=1) + "\n"
+        columns = {name: getattr(self, name) for name in ("kind", "threshold", "general", "labels")}
+        return json.dumps({"format": VOTING_FORMAT} | columns, ensure_ascii=False, indent=1) + "\n"
 
     @classmethod
     def load(cls, path: Path) -> VotingWeights:
         """Load the weights of a file. Raises ModelError."""
-        return read_as(path, FORMAT, cls)
+        return read_as(path, VOTING_FORMAT, cls)
 
 
-def learn(kind: str, examples: Iterable[Example]) -> VotingWeights:
+def learn_votes(kind: str, examples: Iterable[Example]) -> VotingWeights:
     """Learn weights by logistic regression, with the threshold 0.5. Raises ModelError for no examples."""
     with needing("learning weights", "d2c[train]"):
         import numpy as np

@@ -44,7 +44,7 @@ def test_what_was_learned_is_made_again() -> None:
         assert format_bracket(route.decode(route.encode(ctree))) == text
 
 
-def test_pieces_are_glued_to_projections_that_are_there() -> None:
+def test_rules_are_glued_to_projections_that_are_there() -> None:
     assert converted(learned(CAT, SAW), "PRP VBD IN NNS .", 2, 0, 2, 3, 2) == (
         "(TOP (S (NP (PRP prp)) (VP (VBD vbd) (PP (IN in) (NP (NNS nns)))) (. .)))"
     )
@@ -60,7 +60,7 @@ def test_no_lower_than_the_dependent_before() -> None:
     )
 
 
-def test_the_commonest_piece_is_taken() -> None:
+def test_the_commonest_rule_is_taken() -> None:
     flat, low = "(TOP (X (A a) (B b) (C c)))", "(TOP (X (Y (A a) (B b)) (C c)))"
     rules = {"head_rules": "leftmost"}
     assert converted(learned(flat, flat, low, **rules), "A B", 0, 1) == "(TOP (X (A a) (B b)))"

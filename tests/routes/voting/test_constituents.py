@@ -14,7 +14,7 @@ from d2c.routes.voting.constituents import (
     combine,
     constituents,
     learn_constituents,
-    ranked,
+    ranked_by_votes,
 )
 from d2c.trees.compatible import cross
 from d2c.trees.ctree import CTree, Tokens, tree_of
@@ -191,7 +191,7 @@ def test_trees_are_ranked_by_votes() -> None:
         parse_bracket("(S (X a) (B b) (C c))"),  # the best with another tag
         *(parse.ctree for parse in parses),  # 0.3 / 3 - 0.5, 1.4 / 3 - 0.5
     ]
-    assert [format_bracket(ctree) for ctree in ranked(parses, best, others)] == [
+    assert [format_bracket(ctree) for ctree in ranked_by_votes(parses, best, others)] == [
         "(TOP (S (NP (A a) (B b)) (C c)))",
         "(TOP (S (VP (A a) (B b) (C c))))",
         "(TOP (S (VP (NP (A a) (B b)) (C c))))",

@@ -8,7 +8,7 @@ from math import exp, log
 
 import pytest
 
-from d2c.routes.voting.weights import Example, evidence, learn
+from d2c.routes.voting.weights import Example, evidence, learn_votes
 
 CONFIDENCES = (0.01, 0.1, 0.5, 0.9, 0.99)
 
@@ -32,7 +32,7 @@ def test_confidences_of_independent_parsers_are_put_together() -> None:
         right = round(1000 * share)
         examples += [Example("X", votes, True)] * right + [Example("X", votes, False)] * (1000 - right)
     random.Random(1).shuffle(examples)
-    share = learn("constituents", examples)
+    share = learn_votes("constituents", examples)
     found = {votes: share("X", votes) for votes in ((0.9, 0.5), (0.99, 0.5), (0.9, 0.9), (0.99, 0.01))}
     assert list(found.values()) == pytest.approx([0.9, 0.99, 81 / 82, 0.5], abs=0.01)
 
@@ -44,5 +44,5 @@ def test_parsers_that_say_nothing_are_held_back() -> None:
         Example(draw.choice("XYZ"), [draw.choice((0.0, 1.0)) for _ in range(10)], draw.random() < 0.5)
         for _ in range(100)
     ]
-    weights = learn("constituents", examples)
+    weights = learn_votes("constituents", examples)
     assert max(map(abs, chain(weights.general, *weights.labels.values()))) < 0.15

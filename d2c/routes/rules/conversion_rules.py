@@ -1,0 +1,204 @@
+"""Conversion rules: what each arc of a d-tree stands for in a c-tree, learned from pairs of both.
+
+F. Xia and M. Palmer, "Converting dependency structures to phrase structures" (HLT 2001), third algorithm, and
+F. Xia et al., "Towards a multi-representational treebank" (TLT 2009). A word has a chain of projections, the
+nodes above it; an arc says how far the dependent projects, and to which projection of the head it attaches.
+What it stands for is the path in the c-tree from the one word to the other, so that d-trees of any convention
+will do. Of the paths seen for an arc the most frequent count; arcs are backed off to fewer tags. Extraction
+is linear in the length of the sentence.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, NamedTuple
+
+from d2c.base.counting import ranked
+from d2c.trees.ctree import CTree
+
+Projections = tuple[str, ...]  # symbols of a chain of projections, lowest first
+ON_THE_LEFT, ON_THE_RIGHT, AT_THE_ROOT = "left", "right", "root"  # where the dependent stands, as in files
+MOST_PROJECTIONS = 50  # of a word; of one with more of them no rule is made
+
+
+class Arc(NamedTuple):
+    """What rules see of an arc: tags, the d-label, where the dependent stands. None: anything."""
+
+    head: str | None = None
+    dependent: str | None = None
+    label: str | None = None
+    side: str | None = None
+
+    def backed_off(self) -> Iterator[Arc]:
+        """Yield the arc, then with less and less said of it."""
+        head, dependent, label, side = self
+        if label is not None:
+            yield self
+        if head is not None:
+            yield Arc(head, dependent, None, side)
+        yield Arc(None, dependent, None, side)
+        if head is not None:
+            yield Arc(head, None, None, side)
+        yield Arc(None, None, None, side)
+        yield Arc()
+
+
+class ConversionRule(NamedTuple):
+    """What an arc stands for.
+
+    attachment:  projections of the head, up to the node where the dependent attaches; () for the root
+    projections: of the dependent, up to the child of that node
+    built:       how many of these the dependent's own arcs stand for: up to its last attachment
+    """
+
+    arc: Arc
+    attachment: Projections
+    projections: Projections
+    built: int
+
+
+def arcs_into(tags: Sequence[str], heads: Sequence[int], labels: Sequence[str] | None = None) -> list[Arc]:
+    """Return the arc into each of n tokens; heads (1..n, 0 = root) form a tree."""
+    arcs = []
+    for m, h in enumerate(heads):
+        side = (ON_THE_LEFT if m < h - 1 else ON_THE_RIGHT) if h else AT_THE_ROOT
+        arcs.append(Arc(tags[h - 1] if h else None, tags[m], None if labels is None else labels[m], side))
+    return arcs
+
+
+def extract_rules(
+    ctree: CTree, heads: Sequence[int], labels: Sequence[str] | None = None
+) -> list[ConversionRule]:
+    """Return the rules of a c-tree, one for each arc of a d-tree over the same tokens, but for chains too
+    long."""
+    n, parents = len(heads), ctree.parents()
+    spines = [_spine(parents, token) for token in range(n)]
+    built, found = [0] * n, []
+    for m, (h, arc) in enumerate(zip(heads, arcs_into(ctree.tokens.tags, heads, labels), strict=True)):
+        above = {node: level for level, node in enumerate(spines[h - 1] if h else [-1])}
+        reached = next((level for level, node in enumerate(spines[m]) if node in above), None)
+        if reached is None or (h and above[spines[m][reached]] >= MOST_PROJECTIONS):
+            continue
+        attachment = spines[h - 1][: above[spines[m][reached]] + 1] if h else []
+        if h:
+            built[h - 1] = max(built[h - 1], len(attachment))
+        found.append((m, arc, attachment, spines[m][:reached]))
+
+    def symbols(nodes: Sequence[int]) -> Projections:
+        return tuple([ctree.labels[node - n] for node in nodes])
+
+    return [
+        ConversionRule(arc, symbols(attachment), symbols(nodes), min(built[m], len(nodes)))
+        for m, arc, attachment, nodes in found
+    ]
+
+
+def _spine(parents: Sequence[int], token: int) -> list[int]:
+    """Return the nodes above a token, lowest first, and -1 above the root; MOST_PROJECTIONS of them and one
+    more at most."""
+    spine = [parents[token]]
+    while spine[-1] >= 0 and len(spine) <= MOST_PROJECTIONS:
+        spine.append(parents[spine[-1]])
+    return spine
+
+
+def _check_projections(chain: Projections) -> None:
+    if "" in chain or len(chain) > MOST_PROJECTIONS:
+        raise ValueError("a chain has an empty symbol, or is too long")
+
+
+def _check_attachments(chains: tuple[Projections, ...]) -> None:
+    if () in chains:
+        raise ValueError("an attachment to no projection")
+
+
+_Chain = Annotated[Projections, _check_projections]
+ProjectedSymbol = Annotated[str, lambda symbol: _check_projections((symbol,))]
+
+
+@dataclass(frozen=True)
+class RuleRows:
+    """`RuleTables` in a file."""
+
+    attachments: tuple[tuple[Arc, Annotated[tuple[_Chain, ...], _check_attachments]], ...]
+    bases: tuple[tuple[Arc, ProjectedSymbol], ...]
+    tops: tuple[tuple[Arc, _Chain, _Chain], ...]
+
+
+@dataclass(frozen=True)
+class RuleTables:
+    """The rules. Of equally frequent chains the first in the order of their symbols counts as the commonest.
+
+    attachments: an arc → the projections of a head up to the attachment, the commonest first
+    bases:       an arc → the commonest lowest projection of a dependent
+    tops:        an arc and what the dependent's own arcs have built → the commonest projections above that;
+                 nothing is built of a dependent without dependents
+    """
+
+    attachments: Mapping[Arc, tuple[Projections, ...]]
+    bases: Mapping[Arc, str]
+    tops: Mapping[tuple[Arc, Projections], Projections]
+
+    @classmethod
+    def of(cls, rules: Iterable[ConversionRule]) -> RuleTables:
+        """Count rules; return the commonest."""
+        attachments: defaultdict[Arc, Counter[Projections]] = defaultdict(Counter)
+        bases: defaultdict[Arc, Counter[str]] = defaultdict(Counter)
+        tops: defaultdict[tuple[Arc, Projections], Counter[Projections]] = defaultdict(Counter)
+        for arc, attachment, projections, built in rules:
+            for key in arc.backed_off():
+                tops[key, projections[:built]][projections[built:]] += 1
+                if attachment:
+                    attachments[key][attachment] += 1
+                if projections:
+                    bases[key][projections[0]] += 1
+        return cls(
+            {arc: tuple(ranked(counts)) for arc, counts in attachments.items()},
+            {arc: ranked(counts)[0] for arc, counts in bases.items()},
+            {key: ranked(counts)[0] for key, counts in tops.items()},
+        )
+
+    def base(self, arc: Arc) -> str | None:
+        """Return the lowest projection of a dependent; None where no such dependent was seen to project."""
+        return next((self.bases[key] for key in arc.backed_off() if key in self.bases), None)
+
+    def top(self, arc: Arc, built: Projections) -> Projections:
+        """Return the projections of a dependent above what its own arcs have built."""
+        keys = ((key, built) for key in arc.backed_off())
+        return next((self.tops[key] for key in keys if key in self.tops), ())
+
+    def attachment(self, arc: Arc, built: Projections, lowest: int, base: str | None) -> Projections | None:
+        """Return the commonest projections of a head up to the attachment that can be glued to those built.
+
+        Chains can be glued where one is the beginning of the other: so projections are reused.
+        lowest: number of the projection that is the lowest one allowed
+        base:   where none is built, chains that begin with this symbol are preferred
+        """
+        base = built[0] if built else base
+        for key in arc.backed_off():
+            commonest = None
+            for chain in self.attachments.get(key, ()):
+                shared = min(len(chain), len(built))
+                if len(chain) > lowest and chain[:shared] == built[:shared]:
+                    if chain[0] == base:
+                        return chain
+                    commonest = commonest or chain
+            if commonest:
+                return commonest
+        return None
+
+    def to_json(self) -> dict[str, object]:
+        """Return the rules as a file has them; see `RuleRows`."""
+        return {
+            "attachments": [*self.attachments.items()],
+            "bases": [*self.bases.items()],
+            "tops": [[arc, built, top] for (arc, built), top in self.tops.items()],
+        }
+
+    @classmethod
+    def from_json(cls, rows: RuleRows) -> RuleTables:
+        """Return the rules that `to_json` wrote."""
+        tops = {(arc, built): top for arc, built, top in rows.tops}
+        return cls(dict(rows.attachments), dict(rows.bases), tops)
