@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
+import msgspec
 import numpy as np
 
 from d2c.base.arrays import Floats
 from d2c.base.model_files import read_as, reading, write_settings
-from d2c.base.settings import Limits
 from d2c.cky.grammar.grammar import ROOT, Grammar, Rule
 from d2c.cky.grammar.vocabulary import Vocabulary
 from d2c.cky.search.pruning import Constraints
@@ -26,14 +26,17 @@ _CONSTRAINTS = {"by_tag": Like("b1", 2), "sides": Like("i8", 1), "next_side": Li
 
 @dataclass(frozen=True)
 class ModelFile:
-    """The JSON of a model, see `Learned`; models of 0.2.0 have no arcs."""
+    """The JSON of a model, see `Learned`; models of 0.2.0 have no arcs.
 
-    settings: ChartSettings
+    settings: the fields of `ChartSettings`
+    """
+
+    settings: dict[str, Any]
     top: str | None
     gaps: bool
     default: Symbol
     rules: tuple[Rule, ...]
-    levels: tuple[Annotated[int, Limits(least=0, most=(1 << 31) - 1)], ...]
+    levels: tuple[Annotated[int, msgspec.Meta(ge=0, le=(1 << 31) - 1)], ...]
     vocabulary: Vocabulary
     arcs: tuple[float, ...] = ()
 
@@ -63,7 +66,7 @@ def write_model(directory: Path, settings: ChartSettings, learned: Learned) -> N
     """Write JSON, and the non-zero weights as .npz, into a directory, made if absent."""
     observed = learned.observed
     file = ModelFile(
-        *(settings, learned.top, learned.gaps, learned.default, observed.rules, observed.levels),
+        *(settings.to_json(), learned.top, learned.gaps, learned.default, observed.rules, observed.levels),
         *(learned.vocabulary, learned.arcs),
     )
     write_settings(directory / _SETTINGS, FORMAT, file)
@@ -75,8 +78,9 @@ def read_model(directory: Path) -> tuple[ChartSettings, Learned]:
     path = directory / _SETTINGS
     file = read_as(path, FORMAT, ModelFile)
     with reading(path):
+        settings = ChartSettings(**file.settings)
         observed = _grammar(file.rules, file.levels)
-        grammar = used(observed, file.settings)
+        grammar = used(observed, settings)
         _check_tags(file.vocabulary, grammar)
         if file.default not in grammar.symbols or file.default.bar:
             raise ValueError("the default constituent is not in the grammar")
@@ -85,9 +89,9 @@ def read_model(directory: Path) -> tuple[ChartSettings, Learned]:
     arrays = read_arrays(path, {**sparse_in(path), **_CONSTRAINTS})
     with reading(path):
         allowed = _constraints(arrays, max(file.vocabulary.tags.values()) + 1, len(grammar.rules))
-        weights = dense(arrays, file.settings.table_bits)
+        weights = dense(arrays, settings.table_bits)
     known = file.vocabulary, file.top, file.gaps, file.default
-    return file.settings, Learned(observed, grammar, *known, allowed, weights, feature)
+    return settings, Learned(observed, grammar, *known, allowed, weights, feature)
 
 
 def used(observed: Grammar, settings: ChartSettings) -> Grammar:

@@ -7,16 +7,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Self
 
+import msgspec
 import numpy as np
 
 from d2c.base.counting import commonest
-from d2c.base.settings import Limits
 from d2c.cky.search.layout import TOKEN, Observed
 from d2c.cky.search.templates import COLUMNS
 from d2c.learning.words import UNKNOWN, morph_numbers, number_morphs, number_words, numbered, word_number
 from d2c.trees.ctree import Tokens
 
-Numbers = dict[str, Annotated[int, Limits(least=1, most=(1 << 20) - 1)]]
+Numbers = dict[str, Annotated[int, msgspec.Meta(ge=1, le=(1 << 20) - 1)]]
 
 
 @dataclass(frozen=True)

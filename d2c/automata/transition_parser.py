@@ -14,6 +14,8 @@ from operator import ne
 from pathlib import Path
 from typing import NamedTuple, Self
 
+import msgspec
+
 from d2c.automata.dtrees import SYSTEMS, labels_of
 from d2c.automata.exact import SEARCHES, Exact, ScoredTree
 from d2c.automata.oracles import PRESETS, LinearOracle, passes
@@ -24,7 +26,6 @@ from d2c.base.batches import batches
 from d2c.base.counting import many
 from d2c.base.errors import ModelError
 from d2c.base.progress import log
-from d2c.base.schema import checked
 from d2c.base.settings import seed_setting, setting
 from d2c.base.temporary import whole_directory
 from d2c.learning.learner import Epoch
@@ -89,7 +90,7 @@ class TransitionParser(DependencyParser):
         with loading(directory, "has broken settings"):
             parser = cls(**FORMAT.parameters_in(settings))
             check_limits(parser)
-            parser.labels_ = _Labels(*(checked(settings[name], tuple[str, ...]) for name in _Labels._fields))
+            parser.labels_ = msgspec.convert([settings[name] for name in _Labels._fields], _Labels)
             system = SYSTEMS[parser.system].make(*parser.labels_)
         parser.oracle_ = LinearOracle.load(Path(directory), system)
         return parser

@@ -10,16 +10,19 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
 
 from d2c.base.errors import ModelError, shortened
 from d2c.base.files import digest_of_file
-from d2c.base.schema import Shape, checked
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
+
+Shape = TypeVar("Shape")
 
 _MOST_TEXT = 1 << 25  # bytes of JSON: of `{},{},...` Python makes 24 times as many
 _MOST_BYTES = 1 << 33  # of any file of a model: what is larger is not read to the end to find it broken
@@ -36,23 +39,29 @@ def write_settings(path: Path, version: int, settings: Mapping[str, object] | Da
 
 
 def read_as(path: Path, version: int, shape: type[Shape]) -> Shape:
-    """Return what `write_settings` wrote as the dataclass `shape`; see `d2c.base.schema`. Raises
-    ModelError."""
-    settings = read_settings(path, version)
+    """Return what `write_settings` wrote as the dataclass `shape`.
+
+    Fields with defaults may be absent in the file, other names are passed over, nothing is converted but
+    lists to tuples and sets, and int to float. What types cannot say a `__post_init__` checks. It is msgspec
+    that reads: it stops at the first value that is wrong, while pydantic collects all of them, which in a
+    hostile file of 32 MB takes 5 GB. Linear in the size of the file. Raises ModelError.
+    """
+    data = _json_of(path)
+    with _saying_json(path):
+        try:
+            written = msgspec.json.decode(data, type=_Format).format
+        except msgspec.ValidationError:  # no object, or what no number of JSON can be
+            written = None
+    _check_format(path, written, version)
     with reading(path):
-        return checked(settings, shape)
+        return msgspec.json.decode(data, type=shape)
 
 
 def read_json(path: Path) -> dict[str, Any]:
     """Return the object in a JSON file of a model directory. Raises ModelError."""
-    check_file(path, _MOST_TEXT)
-    try:
-        settings = json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse)
-        json.dumps(settings, ensure_ascii=False).encode()  # halves of characters cannot be written again
-    except OSError as error:
-        raise ModelError(f"{path}: cannot be read: {error.strerror or error}") from None
-    except (ValueError, RecursionError):
-        raise ModelError(f"{path}: is not JSON") from None
+    data = _json_of(path)
+    with _saying_json(path):
+        settings = msgspec.json.decode(data)
     if not isinstance(settings, dict):
         raise ModelError(f"{path}: holds no settings")
     return settings
@@ -61,12 +70,39 @@ def read_json(path: Path) -> dict[str, Any]:
 def read_settings(path: Path, version: int) -> dict[str, Any]:
     """Return what `write_settings` wrote. Raises ModelError for other files, and for other formats."""
     settings = read_json(path)
-    format_number = settings.get("format")
-    if not isinstance(format_number, int):
-        raise ModelError(f"{path}: says no format")
-    if format_number != version:
-        raise ModelError(f"{path}: has format {format_number}; this version of d2c reads {version}")
+    _check_format(path, settings.get("format"), version)
     return settings
+
+
+@dataclass(frozen=True)
+class _Format:
+    """The number of the format that a file says."""
+
+    format: Any = None
+
+
+def _json_of(path: Path) -> bytes:
+    check_file(path, _MOST_TEXT)
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be read: {error.strerror or error}") from None
+
+
+@contextmanager
+def _saying_json(path: Path) -> Iterator[None]:
+    """Raise ModelError for what cannot be decoded, because of its text, a number, or how deep it is."""
+    try:
+        yield
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise ModelError(f"{path}: is not JSON") from None
+
+
+def _check_format(path: Path, written: object, version: int) -> None:
+    if not isinstance(written, int):
+        raise ModelError(f"{path}: says no format")
+    if written != version:
+        raise ModelError(f"{path}: has format {written}; this version of d2c reads {version}")
 
 
 def check_file(path: Path, most: int) -> None:
@@ -140,7 +176,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, frozenset):
         return sorted(value)
     return {one.name: getattr(value, one.name) for one in fields(value)}
-
-
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(constant)

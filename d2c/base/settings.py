@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, field, fields
 from functools import cache
 from math import isfinite
 from types import NoneType, UnionType
-from typing import Any, NamedTuple, Self, cast, get_args, get_origin, get_type_hints
+from typing import Any, NamedTuple, cast, get_args, get_origin, get_type_hints
 
 _KEY = "d2c"
 
@@ -118,16 +118,6 @@ class Settings:
     def to_json(self) -> dict[str, Any]:
         """Return all fields, for a file."""
         return asdict(self)
-
-    @classmethod
-    def from_json(cls, row: Any) -> Self:
-        """Return the settings that `to_json` wrote. Raises ValueError for unknown names, too."""
-        if not isinstance(row, dict):
-            raise ValueError(f"settings are {row!r}")
-        unknown = sorted(row.keys() - {one.name for one in fields(cls)})
-        if unknown:
-            raise ValueError(f"unknown settings: {', '.join(map(str, unknown))}")
-        return cls(**row)
 
 
 def check(cls: type[Settings], name: str, value: Any) -> None:

@@ -16,18 +16,17 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO, NamedTuple
 
+import msgspec
 import pyarrow as pa
 
 from d2c.base.errors import FormatError
 from d2c.base.files import digest_of_file, writing
 from d2c.base.journal import Journal, synchronize
-from d2c.base.schema import checked
-from d2c.base.settings import Limits
 from d2c.base.temporary import beside
 from d2c.corpora.rows import read_parquet
 
 NAME = ".manifest.jsonl"
-Count = Annotated[int, Limits(least=0)]
+Count = Annotated[int, msgspec.Meta(ge=0)]
 Counts = tuple[int, int, int, tuple[int, ...]]
 _FORM = 2  # of the manifest and of the output's columns
 
@@ -190,11 +189,11 @@ def _read(manifest: Manifest, settings: Mapping[str, Any], resume: bool) -> None
     try:
         for row in map(json.loads, journal.lines[1:]):
             if "shards" in row:
-                manifest.shards = checked(row, _End).shards
+                manifest.shards = msgspec.convert(row, _End).shards
             else:
-                entry = checked(row, Entry)
+                entry = msgspec.convert(row, Entry)
                 manifest.entries[entry.shard] = entry
-    except (ValueError, TypeError, KeyError, RecursionError):
+    except (ValueError, TypeError, msgspec.ValidationError, RecursionError):
         problem = f"its {NAME} is damaged; delete the directory to begin anew"
         raise FormatError(directory, 0, 0, problem) from None
     entries = [manifest.entries[shard] for shard in sorted(manifest.entries)]

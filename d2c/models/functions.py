@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, chain
 from pathlib import Path
-from typing import Annotated, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,17 +45,19 @@ _TIME = re.compile(
 )
 
 
-def _check_class(name: str) -> None:
-    if not _CLASS.fullmatch(name):
-        raise ValueError(f"{name[:20]!r} are no function tags")
-
-
 @dataclass(frozen=True)
 class FunctionFile:
     """What stands beside the weights: classes (function tags, joined by hyphens) and names of features."""
 
-    classes: tuple[Annotated[str, _check_class], ...]
-    features: tuple[Annotated[str, check_text], ...]
+    classes: tuple[str, ...]
+    features: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        for name in self.features:
+            check_text(name)
+        for name in self.classes:
+            if not _CLASS.fullmatch(name):
+                raise ValueError(f"{name[:20]!r} are no function tags")
 
 
 class FunctionTagger:

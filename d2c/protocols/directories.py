@@ -7,9 +7,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
+
 from d2c.base import model_files
 from d2c.base.errors import ModelError
-from d2c.base.schema import checked
 
 SETTINGS, TAGGER_SETTINGS = "dparser.json", "tagger.json"
 
@@ -46,7 +47,7 @@ class ModelFormat(NamedTuple):
 
     def parameters_in(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         """Return the estimator's parameters among what `read` returned. Raises KeyError, TypeError."""
-        return checked(
+        return msgspec.convert(
             {name: settings[name] for name in self.parameters}, dict[str, str | int | float | None]
         )
 

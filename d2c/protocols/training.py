@@ -13,13 +13,13 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar
 
+import msgspec
 import numpy
 
 from d2c.base.batches import batches
 from d2c.base.counting import many, ranked
 from d2c.base.errors import ModelError
 from d2c.base.progress import log
-from d2c.base.schema import checked
 from d2c.base.settings import limits_of
 from d2c.base.temporary import whole_directory
 from d2c.protocols.directories import ModelFormat, loading
@@ -199,7 +199,7 @@ class TrainedTagger(ABC):
         settings = cls.FORMAT.read(directory)
         with loading(directory):
             tagger = cls(**given, **cls.FORMAT.parameters_in(settings))
-            tagger.tags_ = checked(settings["tags"], tuple[str, ...])
+            tagger.tags_ = msgspec.convert(settings["tags"], tuple[str, ...])
             tagger._restore(Path(directory), settings)
             next(tagger.tag([(EMPTY_FORM,)]))  # what cannot tag says so now
         return tagger

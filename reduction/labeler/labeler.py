@@ -78,12 +78,12 @@ class LabelerSettings(LearnerSettings):
 class LabelerFile(NamesFile):
     """What the JSON file of a labeler holds, beside the names of its lexicon.
 
-    parameters: its settings
+    parameters: the fields of its settings
     stacked:    whether the d-parser's own labels are features
     labels:     [L] in order of their numbers
     """
 
-    parameters: LabelerSettings
+    parameters: dict[str, Any]
     stacked: bool
     labels: list[str]
 
@@ -260,7 +260,7 @@ class Labeler:
         """Write JSON, and candidates and non-zero weights as .npz, into a directory, made if absent."""
         self._check_trained()
         file = LabelerFile(
-            parameters=self.settings,
+            parameters=self.settings.to_json(),
             stacked=self.stacked_,
             labels=self.labels_,
             **self.lexicon_.names(),
@@ -274,9 +274,9 @@ class Labeler:
         """Return what `save` wrote. Raises ModelError."""
         path = directory / _SETTINGS
         file = read_as(path, LABELER_FORMAT, LabelerFile)
-        labeler = cls(**file.parameters.to_json())
-        labeler.labels_, labeler.stacked_ = file.labels, file.stacked
         with reading(path):
+            labeler = cls(**file.parameters)
+            labeler.labels_, labeler.stacked_ = file.labels, file.stacked
             labeler.lexicon_ = Lexicon.of_names(file)
         path = directory / _WEIGHTS
         arrays = read_arrays(path, {**_TABLE, **sparse_in(path)})

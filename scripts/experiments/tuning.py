@@ -11,7 +11,6 @@ that documents stay whole.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
@@ -20,11 +19,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
+
 from d2c.base.errors import FormatError, ModelError, located
 from d2c.base.inputs import names_of
 from d2c.base.journal import Journal
 from d2c.base.progress import counted
-from d2c.base.schema import checked
 from d2c.base.temporary import scratch
 from d2c.experiments.rows import GOLD, Parses
 from d2c.models.model import ARCS, parsing
@@ -116,8 +116,8 @@ class TrialLog:
         self._journal, self.trials = journal, dict[str, Trial]()
         for number, line in enumerate(journal.lines, 1):
             try:
-                trial = checked(json.loads(line), Trial)
-            except (ValueError, TypeError, KeyError, RecursionError):
+                trial = msgspec.json.decode(line, type=Trial)
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                 message = "is no line of a log of tune.py; name another -o"
                 raise FormatError(str(journal.path), number, 0, message) from None
             self.trials[trial.trial] = trial

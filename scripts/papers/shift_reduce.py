@@ -13,6 +13,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Self
 
+import msgspec
+
 from d2c.automata.exact import SEARCHES
 from d2c.automata.oracles import PRESETS, LinearOracle, passes
 from d2c.automata.static_oracles import built, constituent_actions
@@ -20,7 +22,6 @@ from d2c.automata.systems import Action, System, constituents
 from d2c.base.batches import batches
 from d2c.base.errors import ModelError
 from d2c.base.progress import log
-from d2c.base.schema import checked
 from d2c.learning.learner import Epoch
 from d2c.protocols.directories import ModelFormat, loading
 from d2c.protocols.training import DEV_WORDS, check_choice, thinned
@@ -124,8 +125,9 @@ class ShiftReduce:
             parser = cls(**KIND.parameters_in(settings))
             parser._check()
             parser.steps_ = tuple(_step(*row) for row in settings["steps"])
-            parser.tags_, parser.unaries_ = checked(settings["tags"], tuple[str, ...]), settings["unaries"]
-            [parser.top_] = checked([settings["top"]], list[str | None])
+            parser.tags_ = msgspec.convert(settings["tags"], tuple[str, ...])
+            parser.unaries_ = settings["unaries"]
+            [parser.top_] = msgspec.convert([settings["top"]], list[str | None])
             if not isinstance(parser.unaries_, int) or not 1 <= parser.unaries_ <= _MOST_UNARIES:
                 raise ValueError(f"chains of {parser.unaries_!r} unary steps")
             system = parser._system()

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
+import msgspec
 import torch
 from stanza.models import constituency_parser as stanza_program
 from stanza.models.common.pretrain import Pretrain, PretrainedWordVocab
@@ -40,7 +41,6 @@ from torch.optim.lr_scheduler import LambdaLR
 from d2c.base.batches import batches
 from d2c.base.errors import ModelError
 from d2c.base.progress import log
-from d2c.base.schema import checked
 from d2c.dparsers.stanza.encoder import (
     FOLDER,
     NAME,
@@ -180,7 +180,7 @@ class StanzaConstituency:
         settings, path = KIND.read(directory), Path(directory) / _MODEL
         with quiet(), loading(path):
             parser = cls(device=device, **KIND.parameters_in(settings))
-            parser.labels_ = checked(settings["labels"], tuple[str, ...])
+            parser.labels_ = msgspec.convert(settings["labels"], tuple[str, ...])
             checkpoint = read_checkpoint(path, _PARTS)
             checkpoint["transitions"] = [*map(Transition.from_repr, checkpoint["transitions"])]
             encoder = None if parser.bert_model is None else read_encoder(directory / FOLDER)

@@ -38,7 +38,7 @@ def test_what_is_out_of_range_is_refused_by_its_name(changes: dict[str, Any]) ->
     with pytest.raises(ValueError, match=name):
         ConstrainedCKY(**changes)
     with pytest.raises(ValueError, match=name):
-        ChartSettings.from_json(ChartSettings().to_json() | changes)
+        ChartSettings(**ChartSettings().to_json() | changes)
 
 
 def test_every_setting_has_a_help_text() -> None:
@@ -46,4 +46,4 @@ def test_every_setting_has_a_help_text() -> None:
 
 
 def test_a_file_may_leave_out_what_is_as_by_default() -> None:
-    assert ChartSettings.from_json({"gamma": 1, "seed": 0}) == ChartSettings(gamma=1, seed=0)
+    assert ChartSettings(**{"gamma": 1, "seed": 0}) == ChartSettings(gamma=1, seed=0)

@@ -10,13 +10,13 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from d2c.base.batches import batches
 from d2c.base.errors import ModelError
-from d2c.base.schema import checked
 from d2c.base.temporary import whole_directory
 from d2c.protocols.codes import Codes
 from d2c.protocols.directories import SETTINGS, ModelFormat, loading
@@ -30,7 +30,7 @@ def test_settings_come_back(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["tagger.json"]
     settings = KIND.read(tmp_path)
     assert KIND.parameters_in(settings) == {"seed": 1}
-    assert checked(settings["tags"], tuple[str, ...]) == (
+    assert msgspec.convert(settings["tags"], tuple[str, ...]) == (
         "A",
         "ö",
     )
@@ -52,12 +52,13 @@ def test_settings_come_back(tmp_path: Path) -> None:
 def test_settings_of_other_types_are_one_clear_error(settings: dict[str, Any]) -> None:
     with pytest.raises(ModelError, match="^a/model: cannot be loaded: [^\n]*$"), loading("a/model"):
         KIND.parameters_in(settings)
-        checked(settings, Codes)
+        msgspec.convert(settings, Codes)
 
 
 def test_codes_come_back() -> None:
     codes = Codes(("a", "b|c"), None)
-    assert checked({"labels": list(codes.labels), "root_label": codes.settings["root_label"]}, Codes) == codes
+    written = {"labels": list(codes.labels), "root_label": codes.settings["root_label"]}
+    assert msgspec.convert(written, Codes) == codes
 
 
 @given(st.integers(1, 40), st.integers(1, 12), st.data())

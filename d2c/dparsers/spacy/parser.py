@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
+import msgspec
 import numpy
 from spacy.tokens import Doc
 from spacy.training import Example
@@ -23,7 +24,6 @@ from spacy.vectors import Vectors
 from d2c.base.batches import batches
 from d2c.base.errors import ModelError
 from d2c.base.model_files import check_file
-from d2c.base.schema import checked
 from d2c.base.settings import seed_setting, setting
 from d2c.base.temporary import whole_directory
 from d2c.dparsers.spacy.training import (
@@ -125,7 +125,7 @@ class SpacyParser(SpacyEstimator, DependencyParser):
         settings, path = FORMAT.read(directory), Path(directory) / cls.COMPONENT
         with loading(path):
             parser = cls(**FORMAT.parameters_in(settings))
-            parser.codes_ = checked(settings, Codes)
+            parser.codes_ = msgspec.convert(settings, Codes)
             parser.network = known_sizes(settings["sizes"], SIZES)
             parser._build(kept_vectors(Path(directory)))
             parser._load_weights(path)

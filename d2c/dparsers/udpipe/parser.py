@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
+import msgspec
 from ufal.udpipe import Model, ProcessingError
 
 from d2c.base.children import run
@@ -31,7 +32,6 @@ from d2c.base.counting import many
 from d2c.base.errors import ModelError
 from d2c.base.model_files import check_file
 from d2c.base.progress import log
-from d2c.base.schema import checked
 from d2c.base.settings import seed_setting, setting
 from d2c.base.temporary import whole_directory
 from d2c.dparsers.udpipe import program
@@ -108,7 +108,7 @@ class UDPipeParser(DependencyParser):
         settings = FORMAT.read(directory)
         with loading(directory, "has broken settings"):
             parser = cls(**FORMAT.parameters_in(settings))
-            parser.codes_ = checked(settings, Codes)
+            parser.codes_ = msgspec.convert(settings, Codes)
             parser._options()
         parser.model_ = _load(Path(directory) / _MODEL)
         return parser

@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, NamedTuple
+from itertools import chain
+from typing import NamedTuple
 
 from d2c.base.counting import ranked
 from d2c.trees.ctree import CTree
@@ -104,27 +105,25 @@ def _spine(parents: Sequence[int], token: int) -> list[int]:
     return spine
 
 
-def _check_projections(chain: Projections) -> None:
-    if "" in chain or len(chain) > MOST_PROJECTIONS:
-        raise ValueError("a chain has an empty symbol, or is too long")
-
-
-def _check_attachments(chains: tuple[Projections, ...]) -> None:
-    if () in chains:
-        raise ValueError("an attachment to no projection")
-
-
-_Chain = Annotated[Projections, _check_projections]
-ProjectedSymbol = Annotated[str, lambda symbol: _check_projections((symbol,))]
+_ArcRow = tuple[str | None, str | None, str | None, str | None]  # the fields of an `Arc`, all of them
 
 
 @dataclass(frozen=True)
 class RuleRows:
     """`RuleTables` in a file."""
 
-    attachments: tuple[tuple[Arc, Annotated[tuple[_Chain, ...], _check_attachments]], ...]
-    bases: tuple[tuple[Arc, ProjectedSymbol], ...]
-    tops: tuple[tuple[Arc, _Chain, _Chain], ...]
+    attachments: tuple[tuple[_ArcRow, tuple[Projections, ...]], ...]
+    bases: tuple[tuple[_ArcRow, str], ...]
+    tops: tuple[tuple[_ArcRow, Projections, Projections], ...]
+
+    def __post_init__(self) -> None:
+        attached = [*chain.from_iterable(chains for _, chains in self.attachments)]
+        if () in attached:
+            raise ValueError("an attachment to no projection")
+        bases = [(symbol,) for _, symbol in self.bases]
+        tops = chain.from_iterable((built, top) for _, built, top in self.tops)
+        if any("" in symbols or len(symbols) > MOST_PROJECTIONS for symbols in chain(attached, bases, tops)):
+            raise ValueError("a chain has an empty symbol, or is too long")
 
 
 @dataclass(frozen=True)
@@ -200,5 +199,8 @@ class RuleTables:
     @classmethod
     def from_json(cls, rows: RuleRows) -> RuleTables:
         """Return the rules that `to_json` wrote."""
-        tops = {(arc, built): top for arc, built, top in rows.tops}
-        return cls(dict(rows.attachments), dict(rows.bases), tops)
+        return cls(
+            {Arc(*arc): chains for arc, chains in rows.attachments},
+            {Arc(*arc): symbol for arc, symbol in rows.bases},
+            {(Arc(*arc), built): top for arc, built, top in rows.tops},
+        )

@@ -20,7 +20,6 @@ from d2c.base.progress import counted
 from d2c.protocols.route import Progress, Route
 from d2c.routes.rules.conversion_rules import (
     ConversionRule,
-    ProjectedSymbol,
     RuleRows,
     RuleTables,
     arcs_into,
@@ -46,7 +45,12 @@ class RuleFile(RuleRows):
     labels: bool
     gaps: bool
     top: str | None
-    default: ProjectedSymbol
+    default: str
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.default:
+            raise ValueError("the commonest symbol is empty")
 
 
 class RuleBased(Route):
