@@ -25,8 +25,7 @@ from d2c.base.inputs import files_of
 from d2c.reduction.encodings import ENCODINGS
 from d2c.reduction.reduction import Reduction
 from d2c.trees.ctree import CTree, canonical
-from d2c.trees.formats.conversion import WRITABLE
-from d2c.trees.formats.registry import FORMATS, read_treebank
+from d2c.trees.formats.registry import FORMATS, WRITABLE, read_treebank
 from d2c.trees.heads import load_head_rules
 from d2c.trees.transforms import move_punctuation
 from d2c.trees.unaries import restore_unaries, strip_unaries

@@ -20,8 +20,7 @@ from d2c.reduction.repair import REPAIR_KINDS
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import format_conllu, read_conllu
-from d2c.trees.formats.conversion import WRITABLE
-from d2c.trees.formats.registry import FORMATS, Place, read_treebank, write_treebank
+from d2c.trees.formats.registry import FORMATS, WRITABLE, Place, read_treebank, write_treebank
 from d2c.trees.repair import Repairs
 from fuzzing import commands, fitted, frame, inputs, models
 from tests import junk

@@ -27,9 +27,8 @@ from d2c.parsing.output import format_by_name
 from d2c.parsing.parsed import NO_CTREE, NO_DTREE
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.conllu import format_conllu
-from d2c.trees.formats.conversion import WRITABLE
 from d2c.trees.formats.reading import Reading
-from d2c.trees.formats.registry import FORMATS, Place, format_of, format_to_write, write_treebank
+from d2c.trees.formats.registry import WRITABLE, Place, format_of, format_to_write, write_treebank
 
 if TYPE_CHECKING:  # imported where something is combined
     from d2c.routes.voting.constituents import Parse
@@ -73,7 +72,7 @@ def combine(
     --learn learns weights for each parser and label from parses of gold trees; use them for other text with
     --weights. If a parser could not parse a sentence, only the others vote.
     """
-    from d2c.parsing.combining import VOTINGS, combined, load_weights, side_by_side, voting_of
+    from d2c.parsing.combining import VOTINGS, combined, load_weights, parses_of, voting_of
 
     if len(files) < 2:
         raise click.UsageError("give the files of two parsers or more")
@@ -82,7 +81,7 @@ def combine(
     name = voting_of(files if gold is None else (gold, *files))
     voting = VOTINGS[name]
     if gold:
-        rows = side_by_side(voting, (gold, *files), reading)
+        rows = parses_of(voting, (gold, *files), reading)
         learned = voting.learn((first, parses) for first, *parses in rows if first is not None)
         with open_output(output) as stream:
             stream.write(learned.text())
@@ -95,7 +94,7 @@ def combine(
         check_ending(output, DTREES)
     learned_weights = load_weights(weights, name, len(files))
     voted = combined(
-        voting, side_by_side(voting, files, reading), file_name(files[0]), learned_weights, threshold
+        voting, parses_of(voting, files, reading), file_name(files[0]), learned_weights, threshold
     )
     doing = f"voting on {names_of(files)}"
     with open_output(output) as stream:
@@ -115,7 +114,7 @@ def _like(output: Path, first: Path, format_name: str | None) -> str:
     name = format_name or format_by_name(first) or format_of(first)
     if str(output) == "-" and name == "json":
         return name
-    return format_to_write(output, name if name in FORMATS and FORMATS[name].write else "brackets")
+    return format_to_write(output, name if name in WRITABLE else "brackets")
 
 
 def _json(voted: Iterable[Parse | None]) -> Iterator[str]:

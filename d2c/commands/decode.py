@@ -22,10 +22,9 @@ from d2c.commands.terminal import report_repairs, say, shown
 from d2c.models.model import load_route
 from d2c.reduction.encodings import ENCODINGS
 from d2c.reduction.reduction import Reduction
-from d2c.routes.coding import Decode, Untagged, convert_parts
+from d2c.routes.coding import Decode, Untagged, code_files
 from d2c.trees.formats.conllu import read_conllu, read_conllu_chunks
-from d2c.trees.formats.conversion import WRITABLE
-from d2c.trees.formats.registry import FORMATS, Place, format_to_write, write_treebank
+from d2c.trees.formats.registry import FORMATS, WRITABLE, Place, format_to_write, write_treebank
 from d2c.trees.repair import Repairs
 
 
@@ -68,19 +67,20 @@ def decode(
         to = to or format_to_write(output)
         name = encoding or "direct"
         route = Reduction(name, continuous="gaps" not in FORMATS[to].holds or ENCODINGS[name].continuous_only)
-    if not FORMATS[to].in_parts:
+    write = FORMATS[to].write
+    if write is None or not write.in_parts:
         with open_output(output) as stream:
             refusals = Refusals(faults)
             dtrees = untagged.over(refusals.over(read_conllu(conllu, refusals)))
             ctrees = route.decode_all(shown(dtrees, "sentences", doing), repairs)
             write_treebank(ctrees, to, stream, Place(conllu, refusals))
     else:
-        work = Decode(route, file_name(conllu), to)
-        parts = convert_parts(work, read_conllu_chunks(conllu), [conllu], output, jobs, faults)
-        for part in shown(parts, "parts", doing):
-            if part.repairs:
-                repairs.add(part.repairs)
-            untagged.count += part.untagged
+        code = Decode(route, file_name(conllu), to)
+        coded = code_files(code, read_conllu_chunks(conllu), [conllu], output, jobs, faults)
+        for batch in shown(coded, "batches", doing):
+            if batch.repairs:
+                repairs.add(batch.repairs)
+            untagged.count += batch.untagged
     report_repairs(repairs)
     if untagged.count:
         tagless = f"{many(untagged.count, 'sentence')} without tags, in XPOS or UPOS"

@@ -18,7 +18,7 @@ from d2c.commands.options import (
 )
 from d2c.commands.terminal import say, shown
 from d2c.reduction.reduction import Reduction
-from d2c.routes.coding import Encode, Statistics, convert_parts
+from d2c.routes.coding import Encode, Statistics, code_files
 from d2c.trees.formats.reading import Reading
 from d2c.trees.heads import Uncovered, load_head_rules
 
@@ -44,14 +44,14 @@ def encode(
     if reading.raw and reading.traces:
         raise click.UsageError("--traces removes what --raw keeps; give one of them")
     check_ending(output, DTREES)
-    work = Encode(Reduction(encoding, head_rules), load_head_rules(head_rules), reading, stats)
+    code = Encode(Reduction(encoding, head_rules), load_head_rules(head_rules), reading, stats)
     statistics, uncovered, files = Statistics(), Uncovered(), reading.files(trees)
-    parts = convert_parts(work, reading.parts(files), files, output, jobs, reading.faults)
-    for part in shown(parts, "parts", f"encoding {names_of(files)}"):
-        if part.statistics:
-            statistics.add(part.statistics)
-        if part.uncovered:
-            uncovered.add(part.uncovered)
+    coded = code_files(code, reading.batches(files), files, output, jobs, reading.faults)
+    for batch in shown(coded, "batches", f"encoding {names_of(files)}"):
+        if batch.statistics:
+            statistics.add(batch.statistics)
+        if batch.uncovered:
+            uncovered.add(batch.uncovered)
     if warning := uncovered.warning(head_rules, names_of(files)):
         say(warning)
     if stats:

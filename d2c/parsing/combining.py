@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,6 +19,7 @@ from d2c.routes.voting.weights import Support, VotingWeights, equal_votes
 from d2c.trees.cleaning import Spelling
 from d2c.trees.ctree import Tokens
 from d2c.trees.formats.conllu import read_conllu
+from d2c.trees.formats.pairs import side_by_side
 from d2c.trees.formats.reading import Reading
 
 
@@ -77,17 +77,15 @@ def voting_of(files: Iterable[Path]) -> str:
     return "arcs" if all(named.values()) else "constituents"
 
 
-def side_by_side(voting: Voting, files: Sequence[Path], reading: Reading) -> Iterator[list[Any]]:
+def parses_of(voting: Voting, files: Sequence[Path], reading: Reading) -> Iterator[list[Any]]:
     """Yield the parses [files] of each sentence over the first one's words; None where it was not parsed.
 
     Raises FormatError where a file ends before another, or has other words.
     """
     left_out = "; --skip-bad left sentences out" if reading.faults.skipped else ""
     spelling = Spelling()
-    for number, row in enumerate(zip_longest(*(voting.read(file, reading) for file in files)), 1):
-        if any(parse is None for parse in row):
-            short = files[[parse is None for parse in row].index(True)]
-            raise FormatError(file_name(short), 0, number, f"missing; another file has it{left_out}")
+    sides = ((file, voting.read(file, reading)) for file in files)
+    for number, row in enumerate(side_by_side(*sides, hint=left_out), 1):
         parses = [None if _failed(voting.tokens(parse)) else parse for parse in row]
         first = next((i for i, parse in enumerate(parses) if parse is not None), 0)
         words = voting.tokens(row[first]).forms

@@ -1,4 +1,4 @@
-"""Treebank files through a route, part by part, on several cores: c-trees to CoNLL-U text and back."""
+"""Whole files encoded and decoded by a route, in batches, on several cores: c-trees to CoNLL-U and back."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from d2c.protocols.route import Route
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree, head_outward, modifiers_of, nested
 from d2c.trees.formats.conllu import Chunk, format_conllu, parse_conllu
-from d2c.trees.formats.reading import Part, Reading
+from d2c.trees.formats.reading import FileBatch, Reading
 from d2c.trees.formats.registry import Place, write_treebank
 from d2c.trees.heads import HeadRules, Uncovered
 from d2c.trees.repair import Repairs, projectivize
@@ -34,7 +34,7 @@ class Statistics:
         self.symbols: set[str] = set()
 
     def count(self, ctree: CTree, dtree: DTree) -> None:
-        """Counts one sentence."""
+        """Count one sentence."""
         assert dtree.events is not None and dtree.labels is not None
         self.sentences += 1
         self.tokens += len(ctree.tokens)
@@ -51,13 +51,13 @@ class Statistics:
         self.not_projective += sum(a != b for a, b in zip(dtree.heads, lifted, strict=True))
 
     def add(self, other: Statistics) -> None:
-        """Adds the counts of another part of the treebank."""
+        """Add the counts of another batch of the treebank."""
         for name, value in vars(other).items():
             own = getattr(self, name)
             setattr(self, name, own | value if isinstance(value, set) else own + value)
 
     def lines(self) -> Iterator[str]:
-        """The figures, one a line."""
+        """Yield the figures, one a line."""
         arcs = self.tokens - self.sentences
         yield f"sentences               {self.sentences:>9,}"
         yield f"tokens                  {self.tokens:>9,}"
@@ -69,17 +69,17 @@ class Statistics:
             "orders not nested": (self.not_nested, self.orders, "heads"),
             "arcs not projective": (self.not_projective, arcs, "arcs"),
         }
-        for name, (part, whole, what) in shares.items():
-            yield f"{name:<24}{percent(part, whole):>7.2f} % of {whole:,} {what}"
+        for name, (counted, whole, what) in shares.items():
+            yield f"{name:<24}{percent(counted, whole):>7.2f} % of {whole:,} {what}"
 
 
-class Converted(NamedTuple):
-    """The text of a part in the other format, of how many sentences, and what was counted.
+class Coded(NamedTuple):
+    """The text of a batch in the other format, of how many sentences, and what was counted.
 
-    file:    that the part is of, in messages
-    refused: what is wrong with the part's other sentences
+    file:    that the batch is of, in messages
+    refused: what is wrong with the batch's other sentences
     error:   what cannot be written; there is no text then
-    Errors count sentences from the part's beginning; the parts before say which of the file they are.
+    Errors count sentences from the batch's beginning; the batches before say which of the file they are.
     """
 
     text: str
@@ -95,14 +95,14 @@ class Converted(NamedTuple):
 
 @dataclass(frozen=True)
 class Encode:
-    """c-trees → d-trees in CoNLL-U, with what `rules` do not cover."""
+    """Makes c-trees d-trees in CoNLL-U, and counts what `rules` do not cover."""
 
     route: Route
     rules: HeadRules
     reading: Reading
     statistics: bool
 
-    def __call__(self, part: Part) -> Converted:
+    def __call__(self, batch: FileBatch) -> Coded:
         statistics = Statistics() if self.statistics else None
 
         def encoded(ctree: CTree) -> str:
@@ -113,22 +113,22 @@ class Encode:
 
         refused: list[FormatError] = []
         refusals = Refusals(Faults(skipped=refused.append))
-        ctrees, file = self.reading.trees_of(part, refusals), file_name(part.file)
+        ctrees, file = self.reading.trees_of(batch, refusals), file_name(batch.file)
         uncovered = Uncovered()
         lines = [*each_located(encoded, uncovered.over(ctrees, self.rules), file, refusals)]
         text = "".join(lines)
-        return Converted(text, len(lines), file, refused, statistics=statistics, uncovered=uncovered)
+        return Coded(text, len(lines), file, refused, statistics=statistics, uncovered=uncovered)
 
 
 @dataclass(frozen=True)
 class Decode:
-    """d-trees in CoNLL-U → c-trees in a format of which parts can be written apart."""
+    """Makes d-trees in CoNLL-U c-trees, in a format whose files can be joined."""
 
     route: Route
     file: str
     format_name: str
 
-    def __call__(self, chunk: Chunk) -> Converted:
+    def __call__(self, chunk: Chunk) -> Coded:
         repairs, text, refused = Repairs(), StringIO(), list[FormatError]()
         untagged, refusals = Untagged(), Refusals(Faults(skipped=refused.append))
         dtrees = untagged.over(parse_conllu(chunk, self.file, refusals))
@@ -136,8 +136,8 @@ class Decode:
         try:
             write_treebank(ctrees, self.format_name, text, Place(self.file, refusals))
         except FormatError as error:
-            return Converted("", 0, self.file, refused, error)
-        done = Converted(text.getvalue(), repairs.sentences, self.file, refused)
+            return Coded("", 0, self.file, refused, error)
+        done = Coded(text.getvalue(), repairs.sentences, self.file, refused)
         return done._replace(repairs=repairs, untagged=untagged.count)
 
 
@@ -148,36 +148,39 @@ class Untagged:
         self.count = 0
 
     def over(self, dtrees: Iterable[DTree]) -> Iterator[DTree]:
-        """Hands the d-trees on."""
+        """Yield the d-trees."""
         for dtree in dtrees:
             tags = dtree.tokens.tags
             self.count += tags.count("_") == len(tags)
             yield dtree
 
 
-def convert_parts(
-    work: Callable[[Any], Converted],
-    parts: Iterable[Part] | Iterable[Chunk],
+def code_files(
+    code: Callable[[Any], Coded],
+    batches: Iterable[FileBatch] | Iterable[Chunk],
     sources: Iterable[Path],
     output: Path,
     jobs: int,
     faults: Faults,
-) -> Iterator[Converted]:
-    """Converts the parts of files and hands out what was counted; the output appears at the end."""
+) -> Iterator[Coded]:
+    """Encode or decode the batches of files, and yield what was counted; the output appears at the end.
+
+    Raises FormatError, and what `code` raises.
+    """
     # Trees hold no reference cycles; looking for some among so many small objects takes a tenth of the time.
     gc.set_threshold(1_000_000)
     refusals, sentences, written = Refusals(faults), Counter[str](), Counter[str]()
     with open_output(output) as out:
-        for part in refusals.over(in_order(lambda: work, parts, jobs)):
-            before = sentences[part.file]
-            for error in part.refused:
+        for coded in refusals.over(in_order(lambda: code, batches, jobs)):
+            before = sentences[coded.file]
+            for error in coded.refused:
                 refusals(error.after(before))
-            if part.error:
-                refusals.fail(part.error.after(before))
-            out.write(part.text)
-            sentences[part.file] += part.sentences + len(part.refused)
-            written[part.file] += part.sentences
-            yield part
+            if coded.error:
+                refusals.fail(coded.error.after(before))
+            out.write(coded.text)
+            sentences[coded.file] += coded.sentences + len(coded.refused)
+            written[coded.file] += coded.sentences
+            yield coded
         for file in map(file_name, sources):
             if not written[file]:
                 count = sentences[file]

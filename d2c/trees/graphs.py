@@ -32,18 +32,6 @@ class GraphError(ValueError):
 
 
 @dataclass
-class LeftOut:
-    """What a reader leaves out: how many secondary edges, and whether there were functions on the others."""
-
-    edges: int = 0
-    functions: bool = False
-
-    def add(self, function: str) -> None:
-        """Add the function of a token or node; `--` is none."""
-        self.functions |= function not in ("", "--")
-
-
-@dataclass
 class Graph:
     """A tree as it is read, tokens from left to right, nodes in any order.
 

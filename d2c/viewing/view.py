@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
 from pathlib import Path
 from typing import TextIO
 
@@ -18,7 +17,7 @@ from d2c.reduction.reduction import Reduction
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import read_conllu
-from d2c.trees.formats.pairs import check_words
+from d2c.trees.formats.pairs import check_words, side_by_side
 from d2c.trees.formats.reading import Reading
 from d2c.viewing.page import Json, Sentences, page
 
@@ -87,7 +86,8 @@ def read_viewed(
         if dtrees is None:
             viewed = each_located(encoded, viewed, file_name(path), refusals)
         else:
-            viewed = each_located(_paired, zip_longest(viewed, read_conllu(dtrees)), file_name(dtrees))
+            pairs = side_by_side((path, viewed), (dtrees, read_conllu(dtrees)))
+            viewed = each_located(_paired, pairs, file_name(dtrees))
         for number, one in enumerate(refusals.over(viewed), 1):
             file = one.file or (file_name(path) if len(files) > 1 else "")
             at = before + number + refusals.count
@@ -97,10 +97,8 @@ def read_viewed(
         before += number + refusals.count
 
 
-def _paired(pair: tuple[Viewed | None, DTree | None]) -> Viewed:
+def _paired(pair: tuple[Viewed, DTree]) -> Viewed:
     one, dtree = pair
-    if one is None or dtree is None:
-        raise ValueError("missing; the other file has it" if one else "the other file has no such sentence")
     if one.ctree is not None:
         check_words(one.ctree, dtree)
     return replace(one, dtree=dtree)

@@ -22,9 +22,8 @@ from d2c.trees.cleaning import unescape, unwrap
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.formats.brackets import escape
 from d2c.trees.formats.conllu import read_conllu
-from d2c.trees.formats.conversion import WRITABLE
 from d2c.trees.formats.reading import CONTINUOUS, Reading
-from d2c.trees.formats.registry import FORMATS, read_treebank
+from d2c.trees.formats.registry import FORMATS, WRITABLE, read_treebank
 from fuzzing import seeds
 from fuzzing.children import Fault, Limits
 from fuzzing.commands import READ, REFUSED, d2c
@@ -232,10 +231,10 @@ def as_held(ctree: CTree, format_name: str) -> CTree:
     holds, tokens, labels, top = FORMATS[format_name].holds, ctree.tokens, ctree.labels, ctree.top
     forms, tags = tokens.forms, tokens.tags
     lemmas, morphs = (
-        column if "columns" in holds and column and {*column} - {"--", ""} else None
+        column if "lemmas" in holds and column and {*column} - {"--", ""} else None
         for column in (tokens.lemmas, tokens.morphs)
     )
-    if "columns" in holds:
+    if "lemmas" in holds:
         top = "TOP" if top == "" else top
         labels = (*labels[:-1], labels[-1] or "TOP") if labels else ()
     else:

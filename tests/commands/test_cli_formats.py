@@ -16,9 +16,8 @@ from d2c.commands.cli import cli
 from d2c.reduction.reduction import Reduction
 from d2c.training.spec import TrainingSpec
 from d2c.training.train import train_models
-from d2c.trees.formats.conversion import WRITABLE
 from d2c.trees.formats.reading import Reading
-from d2c.trees.formats.registry import FORMATS, read_treebank
+from d2c.trees.formats.registry import FORMATS, WRITABLE, read_treebank
 from tests.treebanks import TREEBANKS, needs_treebanks
 
 GAPS = "(TOP (S (VP (V 0=wake) (P 2=up)) (N 1=me) (. 3=.)))\n(TOP (S (A 0=a) (B 1=b)))\n"
@@ -269,8 +268,8 @@ def test_heads_from_dependencies(tmp_path: Path) -> None:
     ]
     assert heads == ["2", "5", "5", "5", "0"]
     trees.write_text(trees.read_text() * 2)
-    message = f"{conllu}: sentence 2: missing; the other file has it"
-    assert str(d2c("heads", trees, "--induce", conllu).exception) == message
+    message = str(d2c("heads", trees, "--induce", conllu).exception)
+    assert message.startswith(f"{conllu}: sentence 2: missing; 1 sentence here, ")
     conllu.write_text("1\tx\t_\t_\tX\t_\t0\tx\t_\t_\n\n" * 2)
     assert str(d2c("convert", trees, export, "--heads", conllu).exception) == (
         f"{conllu}: sentence 1: 1 token; in the other file it has 5"

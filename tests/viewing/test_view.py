@@ -89,7 +89,7 @@ def test_d_trees_alone_and_instead(tmp_path: Path) -> None:
     data = page_of(trees, "--dtrees", arcs)
     assert data["arcs"] == ["nsubj", "root"] and data["sentences"][0]["c"] == [[[2, 2, -1], [0], []]]
     trees.write_text("(S (PRP She) (VBD slept))\n(S (PRP She) (VBD slept))\n")
-    assert error_of(trees, "--dtrees", arcs) == f"{arcs}: sentence 2: missing; the other file has it"
+    assert error_of(trees, "--dtrees", arcs).startswith(f"{arcs}: sentence 2: missing; 1 sentence here, ")
     trees.write_text("(S (PRP She))\n")
     assert error_of(trees, "--dtrees", arcs) == f"{arcs}: sentence 1: 2 tokens; in the other file it has 1"
     trees.write_text("(S (NNP Mary) (VBD slept))\n")
@@ -99,7 +99,7 @@ def test_d_trees_alone_and_instead(tmp_path: Path) -> None:
     assert error_of(trees, "--dtrees", arcs) == f"{arcs}: sentence 1: {others}"
     arcs.write_text(DTREES + DTREES)
     trees.write_text("(S (PRP She) (VBD slept))\n")
-    assert error_of(trees, "--dtrees", arcs) == f"{arcs}: sentence 2: the other file has no such sentence"
+    assert error_of(trees, "--dtrees", arcs).startswith(f"{trees}: sentence 2: missing; 1 sentence here, ")
     assert "--dtrees needs all sentences" in error_of(trees, "--dtrees", arcs, "--skip-bad")
 
 

@@ -13,17 +13,17 @@ from xml.etree.ElementTree import Element
 from d2c.base.counting import many
 from d2c.trees.checks import whole_number
 from d2c.trees.ctree import CTree
-from d2c.trees.formats.format import writer
+from d2c.trees.formats.format import OF_GRAPHS, CFormat, Options, Writer
 from d2c.trees.formats.xml import attributes, element_reader, named
-from d2c.trees.graphs import Graph, LeftOut, listed
+from d2c.trees.graphs import Graph, listed
 
 # Relations by which the head child is chosen, where several lack a head (coordinations, multi-word units).
 HEAD_RELATIONS = ("hd", "cmp", "whd", "rhd", "crd", "nucl", "cnj", "mwp", "body", "dp", "tag")
 
 
-def _tree(element: Element, marked: bool = False, left_out: LeftOut | None = None) -> CTree:
-    """Return the tree of a graph; marked: with head children by relations."""
-    left, graph = left_out or LeftOut(), Graph()
+def _tree(element: Element, options: Options) -> CTree:
+    """Return the tree of a graph; marked heads go by relations."""
+    graph = Graph()
     words: dict[int, tuple[Element, str | None]] = {}  # with their parents
     stack: list[tuple[Element, str | None]] = [(node, None) for node in element.findall("node")]
     while stack:
@@ -37,9 +37,9 @@ def _tree(element: Element, marked: bool = False, left_out: LeftOut | None = Non
             name = graph.add_node(named(node, "cat"), parent, _rank(node))
             stack += [(child, name) for child in node.findall("node")]
         else:
-            left.edges += 1
+            options.left_out["secondary edges"] += 1
             continue
-        left.add(node.get("rel", "--"))
+        options.function(node.get("rel", "--"))
     n = len(words)
     if sorted(words) != list(range(n)):
         raise ValueError(f"its {many(n, 'word')} do not begin at 0 to {n - 1}")
@@ -47,7 +47,7 @@ def _tree(element: Element, marked: bool = False, left_out: LeftOut | None = Non
         node, parent = words[begin]
         tag, lemma = node.get("pt") or node.get("pos") or "--", node.get("lemma") or node.get("root") or "--"
         graph.add_word((named(node, "word"), tag, lemma, node.get("postag") or "--"), parent, _rank(node))
-    return graph.tree(marked)
+    return graph.tree(options.marked)
 
 
 def _rank(node: Element) -> int:
@@ -94,6 +94,16 @@ def format_alpinoxml(ctree: CTree, number: int = 1) -> str:
     return "".join([*lines, "</alpino_ds>\n"])
 
 
-_BEFORE = '<?xml version="1.0" encoding="UTF-8"?>\n<alpino>\n'
-write_alpinoxml = writer(format_alpinoxml, _BEFORE, "</alpino>\n")
+write_alpinoxml = Writer(
+    format_alpinoxml, '<?xml version="1.0" encoding="UTF-8"?>\n<alpino>\n', "</alpino>\n"
+)
 read_alpinoxml = element_reader("alpino_ds", _tree, frozenset(["alpino", "treebank", "alpino_ds", "node"]))
+ALPINOXML = CFormat(
+    "alpinoxml",
+    (".alpino.xml",),
+    read_alpinoxml,
+    write_alpinoxml,
+    holds=OF_GRAPHS | {"blanks"},
+    named_as="tigerxml",
+    looks_so=lambda start: "<alpino" in start,
+)

@@ -28,7 +28,8 @@ from d2c.trees.cleaning import (
     unwrap,
 )
 from d2c.trees.ctree import CTree, Tokens, trusted_ctree
-from d2c.trees.formats.format import Malformed, Reader, Write, parse_all, writer
+from d2c.trees.formats.format import CFormat, Malformed, Options, Reader, Writer, parse_all
+from d2c.trees.graphs import resolve_traces
 
 BLANKS = " \t\r\n"
 # Nothing is tried twice (`*+`): otherwise a long word beside another takes quadratic time.
@@ -100,7 +101,13 @@ def bracket_trees(text: str, clean: bool = False) -> Iterator[CTree | None]:
         raise fault from None
 
 
-read_brackets = Reader(bracket_items, bracket_trees)
+def _trees(text: str, options: Options) -> Iterable[CTree | None]:
+    if options.traces:  # these are resolved before trees are cleaned
+        return map(resolve_traces, filter(None, bracket_trees(text)))
+    return bracket_trees(text, options.clean)
+
+
+read_brackets = Reader(bracket_items, _trees)
 
 
 def parse_bracket(text: str, clean: bool = False) -> CTree:
@@ -135,7 +142,14 @@ def format_bracket(ctree: CTree) -> str:
     return check_text(text if ctree.top is None else f"({ctree.top} {text})")
 
 
-write_brackets: Write[CTree] = writer(lambda ctree, _: format_bracket(ctree) + "\n")
+write_brackets = Writer[CTree](lambda ctree, _: format_bracket(ctree) + "\n")
+BRACKETS = CFormat(
+    "brackets",
+    (".mrg", ".brackets", ".ptb", ".parse", ".tree", ".trees"),
+    read_brackets,
+    write_brackets,
+    holds=frozenset(["traces"]),
+)
 
 
 def save_brackets(ctrees: Iterable[CTree], path: Path) -> None:

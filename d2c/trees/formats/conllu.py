@@ -19,11 +19,11 @@ from conllu.exceptions import ParseException
 from conllu.parser import parse_id_value, parse_int_value
 
 from d2c.base.errors import Refuse, stop
-from d2c.base.files import AnyPath, file_name, open_input
+from d2c.base.files import AnyPath, open_input
 from d2c.trees.checks import check_text
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.formats.format import Malformed, Write, parse_all, writer
+from d2c.trees.formats.format import AS_IT_IS, Format, Malformed, Options, Reader, Writer, parse_all
 
 COLUMNS = 10
 UPOS = frozenset(
@@ -78,11 +78,6 @@ def parse_conllu(chunk: Chunk, file: str, refuse: Refuse = stop, xpos: bool = Fa
     return parse_all(_blocks([chunk], xpos), _dtrees, file, refuse, is_part=True)
 
 
-def read_conllu(path: AnyPath, refuse: Refuse = stop) -> Iterator[DTree]:
-    """Yield the d-trees of a file (`-`: standard input), one at a time, as `parse_conllu` does."""
-    return parse_all(_blocks(read_conllu_chunks(path)), _dtrees, file_name(path), refuse)
-
-
 def format_conllu(dtree: DTree, comments: Sequence[str] | None = None) -> str:
     """Return a d-tree's comments (or others), its lines and the empty line after them.
 
@@ -102,9 +97,6 @@ def format_conllu(dtree: DTree, comments: Sequence[str] | None = None) -> str:
     for comment in reversed(tokens.comments if comments is None else comments):
         text = f"# {' '.join(comment.splitlines())}\n{text}"
     return check_text(text)
-
-
-write_conllu: Write[DTree] = writer(lambda dtree, _: format_conllu(dtree))
 
 
 def save_conllu(dtrees: Iterable[DTree], path: Path) -> None:
@@ -135,7 +127,7 @@ def _blocks(chunks: Iterable[Chunk], xpos: bool = False) -> Iterator[tuple[int, 
             number += block.count("\n") + 2
 
 
-def _dtrees(block: _Block) -> tuple[DTree, ...]:
+def _dtrees(block: _Block, _options: Options = AS_IT_IS) -> tuple[DTree, ...]:
     """Return the sentence of a block, if it holds one. Raises Malformed."""
     text, two_tagsets = block
     lines = text.split("\n")
@@ -210,3 +202,14 @@ def _irregular_sentence(lines: list[str], begin: int, two_tagsets: Callable[[], 
     columns[_HEAD] = ("0",) * len(rows)
     plain = _sentence([list(row) for row in zip(*columns, strict=True)], two_tagsets)
     return DTree(plain.tokens, heads, labels=plain.labels)
+
+
+read_conllu = Reader(lambda path: _blocks(read_conllu_chunks(path)), _dtrees)
+write_conllu = Writer[DTree](lambda dtree, _: format_conllu(dtree))
+CONLLU = Format(
+    "conllu",
+    (".conllu", ".conll"),
+    read_conllu,
+    write_conllu,
+    holds=frozenset(["lemmas", "morphology", "grammatical functions", "comments", "blanks"]),
+)

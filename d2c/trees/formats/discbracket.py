@@ -12,7 +12,8 @@ from d2c.trees.checks import check_names, check_text, whole_number
 from d2c.trees.cleaning import unescape, unwrap
 from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.formats.brackets import bracket_items, escape
-from d2c.trees.formats.format import Write, item_reader, writer
+from d2c.trees.formats.format import CFormat, Options, Writer, item_reader
+from d2c.trees.graphs import resolve_traces
 
 NO_TAG = "_"  # of a leaf that shares its node with others
 
@@ -41,7 +42,7 @@ def format_discbracket(ctree: CTree) -> str:
     return check_text(text if ctree.top is None else f"({ctree.top} {text})")
 
 
-write_discbracket: Write[CTree] = writer(lambda ctree, _: format_discbracket(ctree) + "\n")
+write_discbracket = Writer[CTree](lambda ctree, _: format_discbracket(ctree) + "\n")
 
 
 def is_discbracket(text: str) -> bool:
@@ -115,4 +116,18 @@ def parse_discbracket(text: str) -> CTree:
     return unwrap(build_ctree(sentence, labels, ids, root if root >= 0 else n - 1 - root), False)
 
 
-read_discbracket = item_reader(bracket_items, parse_discbracket)
+def _tree(text: str, options: Options) -> CTree | None:
+    ctree = parse_discbracket(text)
+    return resolve_traces(ctree) if options.traces else ctree
+
+
+read_discbracket = item_reader(bracket_items, _tree)
+DISCBRACKET = CFormat(
+    "discbracket",
+    (".discbracket", ".dbr"),
+    read_discbracket,
+    write_discbracket,
+    holds=frozenset(["gaps", "brackets"]),
+    named_as="brackets",
+    looks_so=is_discbracket,
+)

@@ -17,8 +17,8 @@ from d2c.base.errors import FormatError
 from d2c.base.files import AnyPath, file_name, lines_in_utf8_or_latin1
 from d2c.trees.checks import check_text
 from d2c.trees.ctree import CTree
-from d2c.trees.formats.format import Malformed, item_reader, writer
-from d2c.trees.graphs import HEAD, Graph, GraphError, LeftOut, Name, head_rank, listed
+from d2c.trees.formats.format import OF_GRAPHS, CFormat, Malformed, Options, Writer, item_reader
+from d2c.trees.graphs import HEAD, Graph, GraphError, Name, head_rank, listed
 
 FIRST_NODE = 500
 
@@ -76,9 +76,9 @@ def _sentences(path: AnyPath) -> Iterator[tuple[int, _Rows | ValueError]]:
         yield rows.line, ValueError(fault or "#EOS is missing")
 
 
-def _sentence(sentence: _Rows, marked: bool = False, left_out: LeftOut | None = None) -> CTree:
-    """Return the tree of a sentence; marked: with head children by `head_rank`."""
-    left, graph = left_out or LeftOut(), Graph()
+def _sentence(sentence: _Rows, options: Options) -> CTree:
+    """Return the tree of a sentence; marked heads go by `head_rank`."""
+    graph = Graph()
     lines: dict[Name, int] = {}  # below #BOS
     for number, row in sentence.columns:
         line = number - sentence.line
@@ -91,8 +91,8 @@ def _sentence(sentence: _Rows, marked: bool = False, left_out: LeftOut | None = 
         form, tag, morph, function, parent = (row[0], *row[width - 4 : width])
         if form.startswith("%%"):
             raise Malformed(f"the word {form!r} begins a comment; write it otherwise", line)
-        left.edges += (len(row) - width) // 2
-        left.add(function)
+        options.left_out["secondary edges"] += (len(row) - width) // 2
+        options.function(function)
         above = None if parent == "0" else parent
         if not _is_node(form):
             lines[len(graph.words)] = line
@@ -105,7 +105,7 @@ def _sentence(sentence: _Rows, marked: bool = False, left_out: LeftOut | None = 
             lines[form[1:]] = line
             graph.add_node(tag, above, head_rank(function), form[1:])
     try:
-        return graph.tree(marked, sentence.comments)
+        return graph.tree(options.marked, sentence.comments)
     except GraphError as error:
         raise Malformed(str(error), lines[error.name]) from None
 
@@ -152,5 +152,12 @@ def format_export(ctree: CTree, number: int = 1) -> str:
     return check_text("\n".join([*lines, f"#EOS {number}"]) + "\n")
 
 
-write_export = writer(format_export, "#FORMAT 4\n")
 read_export = item_reader(_sentences, _sentence)
+write_export = Writer(format_export, "#FORMAT 4\n")
+EXPORT = CFormat(
+    "export",
+    (".export", ".negra"),
+    read_export,
+    write_export,
+    holds=OF_GRAPHS | {"comments"},
+)

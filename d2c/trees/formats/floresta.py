@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from d2c.base.errors import FormatError
 from d2c.base.files import AnyPath, file_name, lines_in_utf8_or_latin1
 from d2c.trees.ctree import CTree
-from d2c.trees.formats.format import Malformed, item_reader
+from d2c.trees.formats.format import CFormat, Malformed, Options, item_reader
 from d2c.trees.graphs import Graph
 
 _ITEM = re.compile(r"#[0-9]+ ")
@@ -60,7 +60,7 @@ def _split(label: str) -> tuple[str, str]:
     return parts[0], parts[-1] if len(parts) > 1 else ""
 
 
-def _tree(text: str, marked: bool = False) -> CTree | None:
+def _tree(text: str, options: Options) -> CTree | None:
     """Return the tree of an item, None where there is no token. Raises ValueError."""
     graph, tokens = Graph(), _TOKEN.findall(text)
     open_nodes: list[str] = []
@@ -78,6 +78,7 @@ def _tree(text: str, marked: bool = False) -> CTree | None:
             while end < len(tokens) and tokens[end] not in "()":
                 end += 1
             label, *words = tokens[begin:end] or [""]
+            options.function(label.partition("+")[0] if "+" in label else "")
             leaf = end == len(tokens) or tokens[end] == ")"
             begin = end + leaf
             if leaf:
@@ -85,7 +86,7 @@ def _tree(text: str, marked: bool = False) -> CTree | None:
             else:
                 open_nodes.append(_add_node(graph, label, open_nodes[-1] if open_nodes else None, unfinished))
                 _add_words(graph, words, open_nodes)
-    return graph.tree(marked) if graph.words else None
+    return graph.tree(options.marked) if graph.words else None
 
 
 def _add_words(graph: Graph, words: list[str], open_nodes: list[str]) -> None:
@@ -118,3 +119,9 @@ def _add_node(graph: Graph, label: str, above: str | None, unfinished: dict[tupl
 
 
 read_floresta = item_reader(_items, _tree)
+FLORESTA = CFormat(
+    "floresta",
+    (".floresta",),
+    read_floresta,
+    holds=frozenset(["gaps", "heads", "grammatical functions", "brackets"]),
+)

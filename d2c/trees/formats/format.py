@@ -1,22 +1,40 @@
-"""From files to sentences and back: items that hold sentences, their trees, text for each tree.
+"""What a file format of trees is: a reader, a writer, the names of its files, and what they can hold.
 
-Here errors get the file, the line and the sentence that they are in.
+From files to sentences and back: a reader takes items, which hold sentences, from a file, and trees from each
+item; a writer has a text for each tree. Errors get the file, the line and the sentence that they are in.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from functools import partial
-from typing import Any, Generic, TextIO, TypeVar
+from dataclasses import dataclass, field
+from typing import Any, Generic, Literal, TextIO, TypeVar
 
 from d2c.base.errors import FormatError, Refuse, stop
 from d2c.base.files import AnyPath, file_name
+from d2c.trees.ctree import CTree
 
 Tree = TypeVar("Tree")  # of a sentence: a c-tree, a d-tree
 Item = TypeVar("Item")
-Read = Callable[..., Iterator[Tree]]
-Write = Callable[[Iterable[Tree], TextIO], None]
+
+Attribute = Literal[
+    "gaps",
+    "heads",
+    "lemmas",
+    "morphology",
+    "grammatical functions",  # apart from labels
+    "secondary edges",
+    "traces",
+    "comments",
+    "brackets",  # round ones in tags, which are read back as they were
+    "blanks",  # in words, tags and labels
+]
+"""What some files hold beside the words, tags and labels of continuous trees."""
+
+OF_GRAPHS = frozenset[Attribute](
+    ["gaps", "heads", "lemmas", "morphology", "grammatical functions", "secondary edges", "brackets"]
+)
 
 
 class Malformed(ValueError):
@@ -27,26 +45,132 @@ class Malformed(ValueError):
         self.lines = lines
 
 
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How trees are read. A format ignores what it has none of.
+
+    clean:    without traces and function tags, where labels hold them
+    marked:   with the head children that the treebank marks
+    traces:   with antecedents in the places of their traces, without indices, and cleaned
+    left_out: counts what the file says and c-trees do not keep
+    """
+
+    clean: bool = False
+    marked: bool = False
+    traces: bool = False
+    left_out: Counter[Attribute] = field(default_factory=Counter)
+
+    def function(self, name: str) -> None:
+        """Count the grammatical function of a token or node as left out; `--` is none."""
+        if name not in ("", "--"):
+            self.left_out["grammatical functions"] += 1
+
+
+AS_IT_IS = Options()
+
+
 @dataclass(frozen=True)
 class Reader(Generic[Tree]):
     """Yields the trees of a file (`-`: standard input), one at a time. Raises FormatError.
 
-    items: of a path, each after the number of its first line; one may be what is wrong with it, a ValueError
-    trees: of an item, by options; None for one that is no sentence. Raises ValueError
+    items:   of a path, each after the number of its first line; one may be what is wrong with it, a
+             ValueError
+    trees:   of an item, by options; None for one that is no sentence. Raises ValueError
+    in_here: whether items are slower to hand to another process than to parse
     """
 
     items: Callable[[AnyPath], Iterable[tuple[int, Any]]]
-    trees: Callable[..., Iterable[Tree | None]]
+    trees: Callable[[Any, Options], Iterable[Tree | None]]
+    in_here: bool = False
 
     def __call__(self, path: AnyPath, refuse: Refuse = stop, **options: Any) -> Iterator[Tree]:
-        return parse_all(self.items(path), partial(self.trees, **options), file_name(path), refuse)
+        return self.read(path, refuse, Options(**options))
+
+    def read(self, path: AnyPath, refuse: Refuse, options: Options) -> Iterator[Tree]:
+        """Yield the trees of a file."""
+        return parse_all(self.items(path), lambda item: self.trees(item, options), file_name(path), refuse)
+
+    def portable(self, path: AnyPath, options: Options) -> Iterator[tuple[int, Any]]:
+        """Yield the items of a file for `carried` in another process: trees already, if `in_here`."""
+        if not self.in_here:
+            yield from self.items(path)
+            return
+        for line, item in self.items(path):
+            try:
+                for tree in () if isinstance(item, ValueError) else self.trees(item, options):
+                    yield line, tree
+            except ValueError as error:
+                item = error
+            if isinstance(item, ValueError):
+                yield line, item
+
+    def carried(
+        self, items: Iterable[tuple[int, Any]], file: str, refuse: Refuse, options: Options
+    ) -> Iterator[Tree]:
+        """Yield the trees of some `portable` items. Errors count sentences from the first of these."""
+
+        def trees(item: Any) -> Iterable[Tree | None]:
+            return (item,) if self.in_here else self.trees(item, options)
+
+        return parse_all(items, trees, file, refuse, is_part=True)
 
 
 def item_reader(
-    items: Callable[[AnyPath], Iterable[tuple[int, Any]]], parse: Callable[..., Tree | None]
+    items: Callable[[AnyPath], Iterable[tuple[int, Any]]],
+    parse: Callable[[Any, Options], Tree | None],
+    in_here: bool = False,
 ) -> Reader[Tree]:
     """Return a reader of items that hold one sentence each, or none."""
-    return Reader(items, lambda item, **options: (parse(item, **options),))
+    return Reader(items, lambda item, options: (parse(item, options),), in_here)
+
+
+@dataclass(frozen=True)
+class Writer(Generic[Tree]):
+    """Writes trees into a stream.
+
+    text:          of a tree, with its number from 1. Raises ValueError for what the format cannot hold
+    before, after: all trees
+    """
+
+    text: Callable[[Tree, int], str]
+    before: str = ""
+    after: str = ""
+
+    def __call__(self, trees: Iterable[Tree], stream: TextIO) -> None:
+        stream.write(self.before)
+        for number, tree in enumerate(trees, 1):
+            stream.write(self.text(tree, number))
+        stream.write(self.after)
+
+    @property
+    def in_parts(self) -> bool:
+        """Whether files that were written apart can be joined."""
+        return not self.before and not self.after
+
+
+@dataclass(frozen=True)
+class Format(Generic[Tree]):
+    """A file format: all that d2c knows of it.
+
+    name:      as options say it
+    suffixes:  of the names of its files, behind which .gz may stand
+    read:      the trees of a path; `refuse` takes what is wrong with a sentence
+    write:     trees into a stream; None where d2c only reads the format
+    holds:     what files can hold
+    named_as:  another format, whose suffixes such files may have, too
+    looks_so:  whether the first characters of a file so named show that it is of this format
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    read: Reader[Tree]
+    write: Writer[Tree] | None = None
+    holds: frozenset[Attribute] = frozenset()
+    named_as: str = ""
+    looks_so: Callable[[str], bool] = lambda _: False
+
+
+CFormat = Format[CTree]
 
 
 def parse_all(
@@ -84,15 +208,3 @@ def parse_each(
 ) -> Iterator[Tree]:
     """Yield the trees of items that hold one sentence each, or none; see `parse_all`."""
     return parse_all(items, lambda item: (parse(item),), file, refuse)
-
-
-def writer(text: Callable[[Tree, int], str], before: str = "", after: str = "") -> Write[Tree]:
-    """Make a function that writes trees into a stream: the text of each, with its number from 1."""
-
-    def write(trees: Iterable[Tree], stream: TextIO) -> None:
-        stream.write(before)
-        for number, tree in enumerate(trees, 1):
-            stream.write(text(tree, number))
-        stream.write(after)
-
-    return write

@@ -21,7 +21,7 @@ from functools import lru_cache
 from d2c.trees.cleaning import keep_tokens, unwrap
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.formats.brackets import bracket_items, bracket_trees
-from d2c.trees.formats.format import Reader
+from d2c.trees.formats.format import CFormat, Options, Reader
 from d2c.trees.graphs import fill_traces
 
 NOT_TEXT = frozenset(("ID", "CODE", "REF"))
@@ -34,11 +34,11 @@ _INDEX = re.compile(r"-?=[0-9A-Z]+|-(?:[0-9]+|NaN)")
 _DASH = re.compile(r"<dash/?>")
 
 
-def _trees(text: str, traces: bool = False) -> Iterator[CTree | None]:
-    """Yield the trees of a text; traces: as `d2c.trees.graphs` resolves them. Raises ValueError."""
+def _trees(text: str, options: Options) -> Iterator[CTree | None]:
+    """Yield the trees of a text. Raises ValueError."""
     for item in filter(None, bracket_trees(text)):
         words = _text(item)
-        if traces:
+        if options.traces:
             kept = set(words)
             ctree = fill_traces(item, [i not in kept for i in range(len(item.tokens))])
         else:
@@ -47,6 +47,7 @@ def _trees(text: str, traces: bool = False) -> Iterator[CTree | None]:
 
 
 read_historical = Reader(bracket_items, _trees)
+HISTORICAL = CFormat("historical", (".psd",), read_historical, holds=frozenset(["traces", "lemmas"]))
 
 
 def _text(ctree: CTree) -> Sequence[int]:

@@ -1,14 +1,14 @@
-"""Two treebanks over the same sentences, side by side: gold and a guess, each a file or several."""
+"""Files over the same sentences, side by side: gold and a guess, c-trees and d-trees, several parses."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from d2c.base.counting import many
-from d2c.base.errors import FormatError
+from d2c.base.errors import FormatError, each_located
 from d2c.base.inputs import Paths, names_of
 from d2c.trees.cleaning import Spelling, plain, punctuates
 from d2c.trees.ctree import CTree
@@ -16,6 +16,28 @@ from d2c.trees.dtree import DTree
 from d2c.trees.formats.reading import Reading
 
 Tree = TypeVar("Tree", CTree, DTree)
+_ENDED = object()
+
+
+def side_by_side(
+    *sides: tuple[Paths, Iterable[Any]], unit: str = "sentence", hint: str = ""
+) -> Iterator[tuple[Any, ...]]:
+    """Yield what each of several files has of each sentence.
+
+    sides: the names of each file, and what is read of it
+    unit:  what is counted, `sentence` or `line`; hint: stands behind what is wrong
+
+    Raises FormatError where a file ends before another.
+    """
+    rows = zip_longest(*(items for _, items in sides), fillvalue=_ENDED)
+    for number, row in enumerate(rows, 1):
+        if any(one is _ENDED for one in row):
+            ended = [one is _ENDED for one in row]
+            short, long = (names_of(sides[ended.index(end)][0]) for end in (True, False))
+            here, there = many(number - 1, unit), number + sum(1 for _ in rows)
+            line, sentence = (number, 0) if unit == "line" else (0, number)
+            raise FormatError(short, line, sentence, f"missing; {here} here, {there:,} in {long}{hint}")
+        yield row
 
 
 def check_words(ctree: CTree, dtree: DTree) -> None:
@@ -40,7 +62,8 @@ def check_words(ctree: CTree, dtree: DTree) -> None:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Gold and guess, how both are read, and which words of the guess are only written otherwise."""
+    """Gold and guess, each a file or several, how both are read, and which words of the guess are only
+    written otherwise."""
 
     gold: Paths
     guess: Paths
@@ -48,23 +71,22 @@ class Pairs:
     spelling: Spelling = field(default_factory=Spelling)
 
     def of(self, read: Callable[[Paths], Iterator[Tree]]) -> Iterator[tuple[Tree, Tree]]:
-        """The trees of each sentence, those of the guess over gold's words where only the spelling differs.
+        """Yield the trees of each sentence, those of the guess over gold's words where only the spelling
+        differs.
 
         Raises FormatError where a file ends before the other, and, where sentences may have been left out of
         one file only, for sentences of other words.
         """
-        left_out = "; --skip-bad left sentences out" if self.reading.faults.skipped else ""
-        rows = zip_longest(read(self.gold), read(self.guess))
-        for number, (gold, guess) in enumerate(rows, 1):
-            if gold is None or guess is None:
-                short, long = (self.gold, self.guess) if gold is None else (self.guess, self.gold)
-                here, there = many(number - 1, "sentence"), number + sum(1 for _ in rows)
-                lengths = f"{here} here, {there:,} in {names_of(long)}"
-                raise FormatError(names_of(short), 0, number, f"missing; {lengths}{left_out}")
+        hint = "; --skip-bad left sentences out" if self.reading.faults.skipped else ""
+
+        def over_gold(pair: tuple[Any, ...]) -> tuple[Tree, Tree]:
+            gold, guess = pair
             if gold.tokens.forms != guess.tokens.forms:
                 if self.spelling.same(guess.tokens.forms, gold.tokens.forms):
                     guess = replace(guess, tokens=replace(guess.tokens, forms=gold.tokens.forms))
-                elif left_out:
-                    message = f"its words are not those of {names_of(self.gold)}{left_out}"
-                    raise FormatError(names_of(self.guess), 0, number, message)
-            yield gold, guess
+                elif hint:
+                    raise ValueError(f"its words are not those of {names_of(self.gold)}{hint}")
+            return gold, guess
+
+        sides = (self.gold, read(self.gold)), (self.guess, read(self.guess))
+        return each_located(over_gold, side_by_side(*sides, hint=hint), names_of(self.guess))

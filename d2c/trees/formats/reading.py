@@ -1,7 +1,8 @@
-"""How the trees of treebank files are read for a route."""
+"""How the trees of treebank files are read: cleaned, transformed, one after the other or in batches."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,17 +12,16 @@ from d2c.base.errors import Faults, FormatError, Refusals, Refuse, each_located,
 from d2c.base.files import file_name
 from d2c.base.inputs import Paths, files_of, find_files
 from d2c.trees.ctree import CTree
-from d2c.trees.formats.registry import FORMATS, Options, format_of, items_of, read_treebank, trees_of
-from d2c.trees.graphs import LeftOut
+from d2c.trees.formats.format import Attribute, Format, Options
+from d2c.trees.formats.registry import FORMATS, SUFFIXES, check_marked, format_of, readable
 from d2c.trees.transforms import merge_gaps, move_punctuation, raise_gaps, split_gaps
 
 Read = Callable[[Paths], Iterator[CTree]]  # how the trees of treebank files are read
 CONTINUOUS = {"raise": raise_gaps, "split": split_gaps}
-PART_SIZE = 500  # items
-SUFFIXES = tuple(suffix for known in FORMATS.values() for suffix in known.suffixes) + (".xml",)
+BATCH_SIZE = 500  # items
 
 
-class Part(NamedTuple):
+class FileBatch(NamedTuple):
     """Some items of a treebank file, each after the number of its first line."""
 
     file: Path
@@ -31,7 +31,7 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class Reading:
-    """How the trees of a treebank file are read for a route: cleaned, and what else is asked for.
+    """How the trees of a treebank file are read: cleaned, and what else is asked for.
 
     format_name: None for what the file's name says; marked: head children are those that the treebank marks;
     raw: brackets keep traces and function tags; continuous: `raise` or `split` gaps; merge: join first what
@@ -48,52 +48,71 @@ class Reading:
     faults: Faults = Faults()
 
     def __call__(self, paths: Paths, refusals: Refusals | None = None) -> Iterator[CTree]:
-        """The trees; refusals: of a single file, counts those that cannot be read. Raises FormatError."""
+        """Yield the trees of files. Raises FormatError.
+
+        refusals: of a single file, counts the sentences that cannot be read
+        """
         for path in files_of(paths):
             counts = refusals or Refusals(self.faults)
             yield from counts.over(self.transformed(self.read(path, counts), path, counts))
 
     def files(self, given: Iterable[Path], *others: str) -> tuple[Path, ...]:
-        """The treebank files that paths stand for; others: suffixes beside theirs. Raises FormatError."""
+        """Return the treebank files that paths stand for. Raises FormatError.
+
+        others: suffixes beside those of treebanks
+        """
         hint = "say --format, or make trees of text with `d2c parse`"
         return find_files(given, None if self.format_name else SUFFIXES + others, hint=hint)
 
-    def read(self, path: Path, refuse: Refuse = stop, left_out: LeftOut | None = None) -> Iterator[CTree]:
-        """The trees before they are transformed; counts what is left out. Raises FormatError."""
-        return read_treebank(path, self.format_name, refuse, **self._options(left_out))
+    def read(
+        self, path: Path, refuse: Refuse = stop, left_out: Counter[Attribute] | None = None
+    ) -> Iterator[CTree]:
+        """Yield the trees before they are transformed. Raises FormatError.
 
-    def parts(self, files: Iterable[Path]) -> Iterator[Part]:
-        """The files in parts, for `trees_of`. Raises FormatError after what stands before the fault."""
+        left_out: counts what trees do not keep of the file
+        """
+        return self._format(path).read.read(path, refuse, self._options(left_out))
+
+    def batches(self, files: Iterable[Path]) -> Iterator[FileBatch]:
+        """Yield the items of files, for `trees_of`. Raises FormatError after what stands before the fault."""
         for file in files:
-            name = self.format_name or format_of(file)
-            part = Part(file, name, [])
+            form = self._format(file)
+            batch = FileBatch(file, form.name, [])
             try:
-                for item in items_of(file, name, **self._options()):
-                    part.items.append(item)
-                    if len(part.items) == PART_SIZE:
-                        yield part
-                        part = Part(file, name, [])
+                for item in form.read.portable(file, self._options()):
+                    batch.items.append(item)
+                    if len(batch.items) == BATCH_SIZE:
+                        yield batch
+                        batch = FileBatch(file, form.name, [])
             except FormatError:
-                yield part
+                yield batch
                 raise
-            yield part
+            yield batch
 
-    def trees_of(self, part: Part, refusals: Refusals) -> Iterator[CTree]:
-        """The trees of a part of a file. Errors count sentences from the part's first."""
-        trees = trees_of(part.items, part.file, part.format_name, refusals, **self._options())
-        return self.transformed(trees, part.file, refusals)
-
-    def _options(self, left_out: LeftOut | None = None) -> Options:
-        return Options(clean=not self.raw, marked=self.marked, traces=self.traces, left_out=left_out)
+    def trees_of(self, batch: FileBatch, refusals: Refusals) -> Iterator[CTree]:
+        """Yield the trees of a batch. Errors count sentences from the batch's first."""
+        read, file = FORMATS[batch.format_name].read, file_name(batch.file)
+        trees = read.carried(batch.items, file, refusals, self._options())
+        return self.transformed(trees, batch.file, refusals)
 
     def transformed(self, ctrees: Iterator[CTree], path: Path, refusals: Refusals) -> Iterator[CTree]:
-        """The trees of a file after the transforms asked for."""
+        """Yield the trees of a file after the transforms asked for."""
         steps: list[Callable[[CTree], CTree]] = [merge_gaps] if self.merge else []
         steps += [move_punctuation] if self.move_punctuation else []
         steps += [CONTINUOUS[self.continuous]] if self.continuous else []
         for step in steps:
             ctrees = each_located(step, ctrees, file_name(path), refusals)
         return ctrees
+
+    def _format(self, path: Path) -> Format[CTree]:
+        """Return the format of a file. Raises FormatError where heads are wanted that it does not mark."""
+        form = readable(self.format_name or format_of(path), file_name(path))
+        check_marked(form, file_name(path), self.marked)
+        return form
+
+    def _options(self, left_out: Counter[Attribute] | None = None) -> Options:
+        counted = Counter[Attribute]() if left_out is None else left_out
+        return Options(not self.raw, self.marked, self.traces, counted)
 
 
 CLEANED = Reading()

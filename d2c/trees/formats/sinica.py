@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from d2c.base.files import AnyPath, open_input
 from d2c.trees.ctree import CTree
-from d2c.trees.formats.format import item_reader
+from d2c.trees.formats.format import CFormat, Options, item_reader
 from d2c.trees.graphs import Graph
 
 _NUMBER = re.compile("#[^ ]*+ ++")
@@ -31,8 +31,8 @@ def _items(path: AnyPath) -> Iterator[tuple[int, str]]:
         yield from (item for item in lines if item[1])
 
 
-def _tree(text: str, marked: bool = False) -> CTree:
-    """Return the tree on a line; marked: with head children, the leftmost where no child is marked."""
+def _tree(text: str, options: Options) -> CTree:
+    """Return the tree on a line; a head child is the leftmost where none is marked."""
     number = _NUMBER.match(text)
     body = text[number.end() :].rstrip(" ").removesuffix("#").rstrip(" ") if number else ""
     if not body:
@@ -55,6 +55,7 @@ def _tree(text: str, marked: bool = False) -> CTree:
                 raise ValueError(f"the full-width {hides[0]} in {piece!r} hides words; write {meant}")
             role, *rest = piece.split(":")
             rank = _RANKS.get(role, _OTHER) if rest else _OTHER
+            options.function(role if len(rest) > 1 - is_node else "")
             if is_node:
                 label = rest[0] if rest else role
                 if not label:
@@ -79,7 +80,10 @@ def _tree(text: str, marked: bool = False) -> CTree:
         tops = [name for name, parent in graph.parents.items() if parent is None]
         root = tops[0] if len(tops) == 1 and isinstance(tops[0], str) else None
         graph.add_word((mark[1].strip(), mark[2]), root, _PUNCTUATION)
-    return graph.tree(marked)
+    return graph.tree(options.marked)
 
 
 read_sinica = item_reader(_items, _tree)
+SINICA = CFormat(
+    "sinica", (".sinica",), read_sinica, holds=frozenset(["heads", "grammatical functions", "blanks"])
+)

@@ -11,9 +11,9 @@ from collections import Counter
 from xml.etree.ElementTree import Element
 
 from d2c.trees.ctree import CTree, Tokens
-from d2c.trees.formats.format import writer
+from d2c.trees.formats.format import OF_GRAPHS, CFormat, Options, Writer
 from d2c.trees.formats.xml import attributes, element_reader, named
-from d2c.trees.graphs import HEAD, VIRTUAL_ROOT, Graph, LeftOut, head_rank, listed
+from d2c.trees.graphs import HEAD, VIRTUAL_ROOT, Graph, head_rank, listed
 
 FIRST_NODE = 500
 _WITHOUT_TEXT = frozenset(
@@ -22,9 +22,9 @@ _WITHOUT_TEXT = frozenset(
 _SENT_ID = re.compile(r"sent_id = ([A-Za-z_][\w.-]*)", re.ASCII)
 
 
-def _tree(element: Element, marked: bool = False, left_out: LeftOut | None = None) -> CTree | None:
-    """Return the tree of a graph, None without words; marked: with head children by `head_rank`."""
-    left, graph = left_out or LeftOut(), Graph()
+def _tree(element: Element, options: Options) -> CTree | None:
+    """Return the tree of a graph, None without words; marked heads go by `head_rank`."""
+    graph = Graph()
     terminals, nodes = list(element.iter("t")), list(element.iter("nt"))
     if not terminals:
         return None
@@ -40,8 +40,8 @@ def _tree(element: Element, marked: bool = False, left_out: LeftOut | None = Non
             if above[child][0] is not None:
                 raise ValueError(f"two edges lead to {child!r}")
             above[child] = nt.attrib["id"], edge.get("label", "--")
-            left.add(above[child][1])
-    left.edges += sum(1 for _ in element.iter("secedge"))
+            options.function(above[child][1])
+    options.left_out["secondary edges"] += sum(1 for _ in element.iter("secedge"))
     for t in terminals:
         parent, function = above[t.attrib["id"]]
         columns = named(t, "word"), t.get("pos") or "--", t.get("lemma") or "--", t.get("morph") or "--"
@@ -50,7 +50,7 @@ def _tree(element: Element, marked: bool = False, left_out: LeftOut | None = Non
         parent, function = above[nt.attrib["id"]]
         graph.add_node(named(nt, "cat"), parent, head_rank(function), nt.attrib["id"])
     comments = (f"sent_id = {element.attrib['id']}",) if "id" in element.attrib else ()
-    return graph.tree(marked, comments)
+    return graph.tree(options.marked, comments)
 
 
 def _name(tokens: Tokens) -> str | None:
@@ -90,6 +90,18 @@ def format_tigerxml(ctree: CTree, number: int = 1) -> str:
     return "".join([*lines, "</nonterminals>\n</graph>\n</s>\n"])
 
 
-_BEFORE = '<?xml version="1.0" encoding="UTF-8"?>\n<corpus id="corpus">\n<body>\n'
-write_tigerxml = writer(format_tigerxml, _BEFORE, "</body>\n</corpus>\n")
+write_tigerxml = Writer(
+    format_tigerxml,
+    '<?xml version="1.0" encoding="UTF-8"?>\n<corpus id="corpus">\n<body>\n',
+    "</body>\n</corpus>\n",
+)
 read_tigerxml = element_reader("s", _tree, _WITHOUT_TEXT)
+TIGERXML = CFormat(
+    "tigerxml",
+    (".tiger.xml", ".tigerxml", ".xml"),
+    read_tigerxml,
+    write_tigerxml,
+    holds=OF_GRAPHS | {"blanks"},
+    named_as="alpinoxml",
+    looks_so=lambda start: bool(start) and "<alpino" not in start,
+)

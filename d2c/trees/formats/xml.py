@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Set
-from functools import partial
-from typing import Any
 from xml.etree.ElementTree import Element, SubElement
 from xml.parsers.expat import ErrorString, ExpatError, ParserCreate
 from xml.sax.saxutils import quoteattr
 
-from d2c.base.errors import FormatError, Refuse, shortened, stop
+from d2c.base.errors import FormatError, shortened
 from d2c.base.files import AnyPath, file_name, open_input
 from d2c.trees.checks import check_xml
 from d2c.trees.ctree import CTree
-from d2c.trees.formats.format import Malformed, Read, parse_each
+from d2c.trees.formats.format import Malformed, Options, Reader, item_reader
 
 _SIZE = 1 << 16  # bytes of XML read at a time
 _REFERENCE = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos);)([A-Za-z_:\x80-\xff][^;\s<&\"']{0,40})")
@@ -22,25 +20,26 @@ _LONGEST_TEXT = 40  # characters of a message
 _LONGEST = 12  # bytes of the references that need no declaration, in UTF-16
 
 
-def element_reader(tag: str, parse: Callable[..., CTree | None], without_text: Set[str]) -> Read[CTree]:
-    """Return a function that reads the trees of all elements with a tag.
+def element_reader(
+    tag: str, parse: Callable[[Element, Options], CTree | None], without_text: Set[str]
+) -> Reader[CTree]:
+    """Return a reader of the trees of all elements with a tag.
 
     without_text: elements in which there is no text, only other elements
     """
 
-    def tree(element: Element, **options: Any) -> CTree | None:
+    def items(path: AnyPath) -> Iterator[tuple[int, Element | Malformed]]:
+        return ((0, item) for item in _elements(path, tag, without_text))
+
+    def tree(element: Element, options: Options) -> CTree | None:
         try:
-            return parse(element, **options)
+            return parse(element, options)
         except (KeyError, ValueError) as error:
             missing = f"the attribute {error} is missing" if isinstance(error, KeyError) else str(error)
             name = element.get("id")
             raise ValueError(f"{name}: {missing}" if name else missing) from None
 
-    def read(path: AnyPath, refuse: Refuse = stop, **options: Any) -> Iterator[CTree]:
-        items = ((0, item) for item in _elements(path, tag, without_text))
-        return parse_each(items, partial(tree, **options), file_name(path), refuse)
-
-    return read  # no `Reader`: elements are slow to hand to other processes, slower than their trees
+    return item_reader(items, tree, in_here=True)
 
 
 def _elements(path: AnyPath, tag: str, without_text: Set[str]) -> Iterator[Element | Malformed]:

@@ -17,13 +17,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import zip_longest
 from operator import ne
+from pathlib import Path
 from typing import Self
 
-from d2c.base.counting import many
 from d2c.base.errors import FormatError
 from d2c.base.files import AnyPath, file_name, open_input
+from d2c.trees.formats.pairs import side_by_side
 from d2c.trees.scores import matches
 from d2c.trees.scores.evalb_sides import EvalbLine, Rules, Side, counts, from_line, restore_quotes
 from d2c.trees.scores.matches import percent
@@ -132,19 +132,8 @@ def evaluate_files(gold: AnyPath, guess: AnyPath, parameters: EvalbParameters) -
     Raises FormatError for a line that cannot be read, or where one file has more lines than the other
     (EVALB scores those that both have), and TooManyErrors.
     """
-    return evaluate(_read_pairs(gold, guess), parameters)
-
-
-def _read_pairs(gold: AnyPath, guess: AnyPath) -> Iterator[tuple[EvalbLine, EvalbLine]]:
-    rows = zip_longest(_lines(gold), _lines(guess))
-    for number, pair in enumerate(rows, 1):
-        if pair[0] is None or pair[1] is None:
-            shorter, longer = (gold, guess) if pair[0] is None else (guess, gold)
-            here, there = many(number - 1, "line"), number + sum(1 for _ in rows)
-            raise FormatError(
-                file_name(shorter), number, 0, f"missing; {here} here, {there:,} in {file_name(longer)}"
-            )
-        yield pair
+    sides = (Path(gold), _lines(gold)), (Path(guess), _lines(guess))
+    return evaluate(side_by_side(*sides, unit="line"), parameters)
 
 
 def _lines(path: AnyPath) -> Iterator[EvalbLine]:
@@ -156,9 +145,7 @@ def _lines(path: AnyPath) -> Iterator[EvalbLine]:
                 raise FormatError(file_name(path), number, 0, error.message) from None
 
 
-def evaluate(
-    pairs: Iterable[tuple[EvalbLine, EvalbLine]], parameters: EvalbParameters
-) -> Iterator[EvalbScore]:
+def evaluate(pairs: Iterable[tuple[EvalbLine, ...]], parameters: EvalbParameters) -> Iterator[EvalbScore]:
     """Yield the score of each pair of a gold sentence and a guess, one at a time.
 
     The SPMRL variant may count a one-word sentence of unequal length twice, as two scores with one id.
