@@ -109,7 +109,7 @@ _SCORERS: dict[str, Callable[..., _Scorer]] = {  # of how files are read, and th
     "spmrl": partial(_evalb, spmrl=True),
     "disco": _disco,
 }
-METRICS = (*_SCORERS, "attachment")
+METRIC_NAMES = (*_SCORERS, "attachment")
 
 
 def _lines(metric: str, files: Sequence[Pairs], report: Path | None, **options: Any) -> Iterator[str]:
@@ -121,20 +121,20 @@ def _lines(metric: str, files: Sequence[Pairs], report: Path | None, **options: 
     if len(files) == 1:
         yield from _with_notes(scorer.lines, scorer.scores(files[0]))
     if len(files) > 1 or report:
-        from d2c.experiments.files import FILES, compare_files, file_lines
+        from d2c.experiments.files import EVALUATED, compare_files, file_lines
         from d2c.experiments.report import write_report
 
         comparison = compare_files(files, scorer.read, scorer.metric)
         if len(files) > 1:
             yield from file_lines(comparison)
         if report:
-            write_report(comparison, report, FILES)
+            write_report(comparison, report, EVALUATED)
 
 
 @click.command()
 @click.argument("gold", type=FilePath)
 @click.argument("guesses", metavar="GUESS...", type=FilePath, nargs=-1, required=True)
-@choice("--metric", METRICS, "evalb")
+@choice("--metric", METRIC_NAMES, "evalb")
 @click.option(
     "--params",
     type=click.Path(path_type=Path),

@@ -8,15 +8,15 @@ import click
 
 from d2c.base.model_files import read_json, size_of
 from d2c.commands.options import model_path
-from d2c.models.model import FORMAT, read_settings
+from d2c.models.model import MODEL_FORMAT, read_model_settings
 
 
 @click.command()
 @click.argument("model", type=click.Path(path_type=Path), callback=model_path)
 def info(model: Path) -> None:
     """Shows what a model directory holds."""
-    settings = read_settings(model)
-    for name, value in {"format": FORMAT, **settings.named()}.items():
+    settings = read_model_settings(model)
+    for name, value in {"format": MODEL_FORMAT, **settings.named()}.items():
         click.echo(f"{name:<14}{value}")
     parts = sorted((model / "route").rglob("*.json")) + [model / "dparser" / "dparser.json"]
     parts += [model / "tagger" / "tagger.json"] if settings.tagger else []

@@ -9,7 +9,7 @@ import click
 from d2c.base.errors import ModelError
 from d2c.base.model_files import size_of
 from d2c.commands.terminal import say
-from d2c.models.model import read_settings
+from d2c.models.model import read_model_settings
 from d2c.models.names import DIRECTORIES, Available, available, find, unreadable
 
 _COLUMNS = ("name", "MB", "licence", "d-parser", "route", "F1 on dev")
@@ -39,7 +39,7 @@ def models(name: str | None) -> None:
 def _row(model: Available) -> tuple[str, ...]:
     """The cells of a model; a broken one has none but its name."""
     try:
-        settings = read_settings(model.directory)
+        settings = read_model_settings(model.directory)
     except ModelError:
         return model.name, *("?" for _ in _COLUMNS[1:])
     size = f"{size_of(model.directory) / 1e6:.1f}"

@@ -21,7 +21,7 @@ from d2c.base.settings import Settings, help_of, limits_of, types_of
 from d2c.base.tables import TABLES
 from d2c.cky.settings import ChartSettings
 from d2c.commands.terminal import Skipped
-from d2c.models.model import read_settings
+from d2c.models.model import read_model_settings
 from d2c.models.names import find
 from d2c.routes.dparsers import TAGGERS
 from d2c.routes.registry import CHART_OPTIONS, ROUTES
@@ -154,7 +154,7 @@ def model_path(context: click.Context, parameter: click.Parameter, directory: Pa
     if directory is not None:
         try:
             directory = find(directory)
-            read_settings(directory)
+            read_model_settings(directory)
         except ModelError as error:
             raise ModelError(f"{parameter.get_error_hint(context)}: {error}") from None
     return directory

@@ -66,11 +66,11 @@ def _flat(gold: CTree) -> CTree:
 def file_lines(comparison: Comparison) -> Iterator[str]:
     """The table, then significance, what it does not tell of sentences, and the settings of the scorer."""
     rows = comparison.rows
-    yield from FILES.lines(rows)
+    yield from EVALUATED.lines(rows)
     yield ""
-    yield from FILES.significance(rows)
+    yield from EVALUATED.significance(rows)
     yield from (f"{row.route}: {note}" for row in rows for note in notes(row.scores))
-    yield FILES.settings(comparison)
+    yield EVALUATED.settings(comparison)
 
 
 def _cells(row: Row) -> list[str]:
@@ -98,4 +98,4 @@ _COLUMNS = (
     *(Column("file", "", 12), Column("recall", "%", 8), Column("prec.", "%", 8), Column("F1", "%", 8)),
     *(Column("exact", "%", 8), Column("tags", "%", 8), Column("failed", "sent.", 8)),
 )
-FILES = Table("d2c evaluate", _COLUMNS, 1, _cells, _significance, _settings)
+EVALUATED = Table("d2c evaluate", _COLUMNS, 1, _cells, _significance, _settings)

@@ -29,15 +29,15 @@ from d2c.experiments.analysis import (
     tally,
 )
 from d2c.experiments.charts import COLOURS, line_chart, scatter_chart
+from d2c.experiments.confidences import reliabilities
 from d2c.experiments.rows import (
-    ROUTES,
+    COMPARED,
     Comparison,
     Row,
     Table,
     Trees,
     oracle_lines,
 )
-from d2c.experiments.trust import trust
 from d2c.trees.ctree import CTree, canonical
 from d2c.trees.dtree import DTree
 from d2c.trees.heads import induce_heads
@@ -46,13 +46,13 @@ from d2c.trees.scores.reliability import COVERAGES, Reliability
 from d2c.viewing.page import Json, Sentences, page
 
 
-def write_report(comparison: Comparison, path: Path, table: Table = ROUTES) -> None:
+def write_report(comparison: Comparison, path: Path, table: Table = COMPARED) -> None:
     """Writes the report of what `compare_on` gave; the file appears whole or not at all."""
     with open_output(path) as stream:
         stream.write(render(comparison, table))
 
 
-def render(comparison: Comparison, table: Table = ROUTES) -> str:
+def render(comparison: Comparison, table: Table = COMPARED) -> str:
     """The HTML. Raises ValueError where no row has the trees that it was scored on."""
     gold, routes = analysed(comparison)
     names, lengths = [route.row.route for route in routes], [len(ctree.tokens) for ctree in gold]
@@ -84,7 +84,7 @@ def render(comparison: Comparison, table: Table = ROUTES) -> str:
         if any(times.values())
         else "",
         repairs=_repairs(routes),
-        trust=_trust(routes),
+        confidences=_confidences(routes),
         sentences=browser.sentences(),
         data=browser.data,
     )
@@ -122,11 +122,11 @@ def _classes(
     return {"chart": Markup(chart), "rows": list(zip(names, counts, zip(*f1, strict=True), strict=True))}
 
 
-def _trust(routes: Iterable[Analysed]) -> dict[str, Any] | None:
+def _confidences(routes: Iterable[Analysed]) -> dict[str, Any] | None:
     """A reliability diagram, in percent, and rows: name, expected calibration error, precisions at coverages;
     None where no route gives confidences."""
     found: dict[str, Reliability] = {}
-    for name, one in ((route.row.route, trust(route.trees.judged())) for route in routes):
+    for name, one in ((route.row.route, reliabilities(route.trees.judged())) for route in routes):
         found |= {name: one.raw} if one else {}
         found |= {f"{name}, calibrated": one.calibrated} if one and one.calibrated else {}
     points = {

@@ -371,11 +371,11 @@ def _voted_lines(rows: Sequence[Row]) -> Iterator[str]:
         )
 
 
-ROUTES = Table("d2c compare", COLUMNS, 2, cells, significance_lines, settings_line)
+COMPARED = Table("d2c compare", COLUMNS, 2, cells, significance_lines, settings_line)
 
 
 def table_of(comparison: Comparison) -> Table:
-    """ROUTES, with a column for F1 on dev where the rows are about a test treebank."""
+    """COMPARED, with a column for F1 on dev where the rows are about a test treebank."""
     if not any(row.dev for row in comparison.rows):
-        return ROUTES
-    return ROUTES._replace(columns=(*COLUMNS[:7], Column("dev F1", "%", 8), *COLUMNS[7:]))
+        return COMPARED
+    return COMPARED._replace(columns=(*COLUMNS[:7], Column("dev F1", "%", 8), *COLUMNS[7:]))

@@ -30,7 +30,7 @@ from d2c.trees.dtree import DTree
 from d2c.trees.refinement import visible
 from d2c.trees.repair import Repairs
 
-FORMAT = 2  # of the model directory
+MODEL_FORMAT = 2  # of the model directory
 _OTHERS = {  # what people take for one, by a file in it
     "meta.json": "a pipeline of spaCy's; `d2c train --dparser pipeline:spacy:NAME` makes a model of it",
     "dparser.json": "the d-parser of a model; the model is the directory above",
@@ -137,8 +137,8 @@ class Model:
 
         The first two must be given where the model has such a d-parser, and only there. Raises ModelError.
         """
-        file = read_settings(directory)
-        check_digests(directory, _PARTS)
+        file = read_model_settings(directory)
+        check_model_digests(directory, _PARTS)
         given: dict[str, Any] = {"device": device, "parse_template": parse_template}
         given |= {"allow_pipeline": allow_pipeline, "timeout": timeout}
         dparser = load_dparser(file.dparser, directory / "dparser", given)
@@ -172,7 +172,7 @@ class Model:
             self.small_letters,
         )
         settings = file.named() | {"files": model_files.digests(directory, _PARTS)}
-        model_files.write_settings(directory / SETTINGS, FORMAT, settings)
+        model_files.write_settings(directory / SETTINGS, MODEL_FORMAT, settings)
 
     def calibrate(self, ctrees: Iterable[CTree], learned: Iterable[CTree]) -> None:
         """Learn how far confidences can be trusted, as it parses held-out sentences; some of them, where they
@@ -241,7 +241,7 @@ class Model:
 def load_models(directories: Sequence[Path], **given: Any) -> list[Model]:
     """Load models that parse together, each as `Model.load` does; what some d-parsers alone are loaded with
     (`allow_pipeline`, ...) is for these. Raises ModelError."""
-    names = [read_settings(directory).dparser for directory in directories]
+    names = [read_model_settings(directory).dparser for directory in directories]
     said = [key for key, value in given.items() if value is not None]
     takers = {key: {name for name in names if loads_with(name, key)} for key in said}
     models = [
@@ -256,8 +256,8 @@ def load_models(directories: Sequence[Path], **given: Any) -> list[Model]:
 
 def load_route(directory: Path) -> Route:
     """Return the route of a model directory, without its d-parser. Raises ModelError."""
-    name = read_settings(directory).route
-    check_digests(directory, ("route",))
+    name = read_model_settings(directory).route
+    check_model_digests(directory, ("route",))
     return _load_route(directory, name)
 
 
@@ -267,7 +267,7 @@ def _load_route(directory: Path, name: str) -> Route:
     return route_class(name).load(directory / "route")
 
 
-def read_settings(directory: Path) -> ModelSettings:
+def read_model_settings(directory: Path) -> ModelSettings:
     """Return what `model.json` of a model directory says. Raises ModelError."""
     path = Path(directory) / SETTINGS
     if not path.is_file():
@@ -276,18 +276,18 @@ def read_settings(directory: Path) -> ModelSettings:
                 raise ModelError(f"{directory}: is {what}")
         raise ModelError(f"{directory}: is no model of d2c's: {path} is no file")
     try:
-        return model_files.read_as(path, FORMAT, ModelSettings)
+        return model_files.read_as(path, MODEL_FORMAT, ModelSettings)
     except ModelError as error:
         raise ModelError(f"{error}{hides(Path(directory))}") from None
 
 
-def check_digests(directory: Path, parts: Sequence[str]) -> None:
+def check_model_digests(directory: Path, parts: Sequence[str]) -> None:
     """Raise ModelError where files in these parts of a model directory are not those that `save` wrote.
 
     Models of version 0.2.0 have no digests. They do not protect against deliberate changes, as a digest can
     be changed along with its file; so no loader relies on them.
     """
-    expected = read_settings(directory).files
+    expected = read_model_settings(directory).files
     if expected is not None:
         model_files.check_digests(Path(directory), parts, expected)
 

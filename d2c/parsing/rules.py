@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from d2c.base.errors import ModelError, needing
-from d2c.models.model import Model, load_abbreviations, read_settings
+from d2c.models.model import Model, load_abbreviations, read_model_settings
 from d2c.parsing.text import PennRules
 from d2c.protocols.directories import loading
 from d2c.protocols.dparser import TextRules
@@ -21,7 +21,7 @@ def rules_of(directory: Path, load: Callable[[], Model], language: str | None = 
 
     load: loads this model, which is done only where its pipeline cuts text
     """
-    model = read_settings(directory)
+    model = read_model_settings(directory)
     if language := language or model.language:
         return language_rules(language)
     if class_of("d-parser", DPARSERS, model.dparser).reads_text:

@@ -10,7 +10,7 @@ from pathlib import Path
 from d2c.base.errors import ModelError
 from d2c.base.locks import SharedLock
 from d2c.models.letters import as_read, spelled
-from d2c.models.model import Model, ModelSettings, load_route, read_settings
+from d2c.models.model import Model, ModelSettings, load_route, read_model_settings
 from d2c.protocols.dparser import Tagger
 from d2c.protocols.route import Route
 from d2c.routes.compatibility import check_foreign
@@ -18,7 +18,7 @@ from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.transforms import raise_gaps
 
-DPARSERS = ("model", "pipeline")
+DTREE_SOURCES = ("model", "pipeline")
 
 _LOADING = SharedLock()  # of all models: they are copied to other processes, a lock in them would not be
 
@@ -48,8 +48,10 @@ class PipelineModel:
     def __init__(
         self, directory: Path, dparser: str | None = None, allow_pipeline: str | None = None
     ) -> None:
-        if dparser not in (*DPARSERS, None):
-            raise ModelError(f"the d-parser {dparser!r} of the pipeline is none of {', '.join(DPARSERS)}")
+        if dparser not in (*DTREE_SOURCES, None):
+            raise ModelError(
+                f"the d-parser {dparser!r} of the pipeline is none of {', '.join(DTREE_SOURCES)}"
+            )
         self.directory, self.dparser, self.allow_pipeline = directory, dparser, allow_pipeline
 
     @cached_property
@@ -108,7 +110,7 @@ class PipelineModel:
 
     @cached_property
     def _settings(self) -> ModelSettings:
-        return read_settings(self.directory)
+        return read_model_settings(self.directory)
 
     @cached_property
     def _model(self) -> Model:

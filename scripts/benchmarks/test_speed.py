@@ -25,7 +25,7 @@ import pytest
 import d2c
 from d2c.base.batches import batches
 from d2c.base.model_files import size_of, write_settings
-from d2c.models.model import FORMAT
+from d2c.models.model import MODEL_FORMAT
 from d2c.models.names import SETTINGS
 from d2c.reduction.encodings import ENCODINGS
 from d2c.reduction.reduction import Reduction
@@ -185,7 +185,7 @@ def test_commands(
     elif command == "decode":
         route = make_route("reduction").fit(list(read_brackets(path)))
         route.save(tmp_path / "model" / "route")
-        write_settings(tmp_path / "model" / SETTINGS, FORMAT, {"route": "reduction", "dparser": "gold"})
+        write_settings(tmp_path / "model" / SETTINGS, MODEL_FORMAT, {"route": "reduction", "dparser": "gold"})
         run("encode", path, "-o", tmp_path / "x.conllu")
         words = ["decode", tmp_path / "x.conllu", "--jobs", jobs, "-m", tmp_path / "model", "-o"]
         words.append(tmp_path / "x.mrg")

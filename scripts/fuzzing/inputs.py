@@ -11,8 +11,8 @@ from random import Random
 from typing import Any
 
 from d2c.base.model_files import write_settings
-from d2c.commands.evaluate import METRICS
-from d2c.models.model import FORMAT, Model
+from d2c.commands.evaluate import METRIC_NAMES
+from d2c.models.model import MODEL_FORMAT, Model
 from d2c.models.names import SETTINGS
 from d2c.parsing.input import KINDS as TEXTS
 from d2c.parsing.output import FORMATS as SHOWN
@@ -36,7 +36,7 @@ GOOD = "good.mrg"  # in arguments: a treebank
 EXTREME = 0.04  # share of inputs that are deep or long before they are broken
 GOOD_TREES = "(TOP (S (NP (DT The) (NN dog)) (VP (VBZ barks)) (. .)))\n(S (NP (PRP They)) (VP (VBD slept)))\n"
 GOOD_TOKENS = [Tokens(("The", "dog", "barks", "."), ("DT", "NN", "VBZ", "."))]
-BRACKET_METRICS = [name for name in METRICS if name != "attachment"]
+BRACKET_METRICS = [name for name in METRIC_NAMES if name != "attachment"]
 RAW: list[dict[str, Any]] = [{}, {}, *({name: True} for name in ("move_punctuation", "merge", "traces"))]
 RAW += [{"continuous": name} for name in CONTINUOUS]
 READINGS: list[dict[str, Any]] = [{}, {}, *({"raw": True, **others} for others in RAW)]
@@ -55,7 +55,7 @@ def with_model(model: Model, judge: Callable[[Case], str]) -> Callable[[Case], s
 
     def judged(case: Case) -> str:
         Model.load = lambda *_, **__: model  # type: ignore[method-assign]
-        write_settings(Path(MODEL, SETTINGS), FORMAT, {"route": "reduction", "dparser": "spacy"})
+        write_settings(Path(MODEL, SETTINGS), MODEL_FORMAT, {"route": "reduction", "dparser": "spacy"})
         return judge(case)
 
     return judged

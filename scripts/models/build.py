@@ -11,7 +11,7 @@ from typing import Any, cast
 from d2c.base.errors import ModelError
 from d2c.base.temporary import scratch, whole_directory
 from d2c.experiments.rows import with_tags_of
-from d2c.models.model import Model, load_route, read_settings
+from d2c.models.model import Model, load_route, read_model_settings
 from d2c.models.names import SETTINGS
 from d2c.packed.feature import fit_weights, least_probability
 from d2c.parsing.rules import rules_of
@@ -82,7 +82,7 @@ def train(
     spec = recipe.spec(*parts, read, **own)
     if recipe.network:
         base = models / recipe.network
-        directories = {read_settings(base).route: work / "network"}
+        directories = {read_model_settings(base).route: work / "network"}
         go_on(base, spec, spec.tagger_epochs, work / "network", say)
     else:
         directories = {route: work / route for route in recipe.routes}
@@ -146,7 +146,7 @@ def recalibrate(
         raise ModelError(f"{recipe.name}: converts d-trees of others, and has no confidences to be fitted")
     with scratch() as work:
         parts, read, lessons = parts_of(recipe, treebanks, directory.parent, work, say, checkpoints)
-        small_letters = read_settings(directory).small_letters
+        small_letters = read_model_settings(directory).small_letters
         unseen = of_treebanks(read(parts[1]), map(recipe.read, lessons))
         complete(directory, unseen, read(parts[0]), small_letters)
 
@@ -162,7 +162,7 @@ def of_treebanks(held_out: Iterable[CTree], lessons: Iterable[Iterable[CTree]]) 
 
 def with_chart(trained: Path, other: Path) -> Model:
     """Return a model with the chart of another one in place of its own route. Raises ModelError."""
-    if (route := read_settings(other).route) != "cky":
+    if (route := read_model_settings(other).route) != "cky":
         raise ModelError(f"{other}: has no chart, its route is {route}")
     model = Model.load(trained)
     model.route_name, model.route = "cky", load_route(other)

@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # run as a program, its neig
 import click
 
 from d2c.base.model_files import read_json, size_of
-from d2c.models.model import read_settings
+from d2c.models.model import read_model_settings
 from d2c.models.names import CARD, find
 from models.recipes import RECIPES, Recipe
 from models.scores import Score
@@ -37,7 +37,7 @@ _LABELS = {"dparser": "d-parser", "MB": "size", "command": "built by"}
 
 def write_card(directory: Path, recipe: Recipe, scores: Sequence[Score], notes: Mapping[str, str]) -> None:
     """Write both into the directory of a model; notes: what else was measured, by what it is."""
-    settings = read_settings(directory)
+    settings = read_model_settings(directory)
     own = {name: str(value) for name, value in recipe.settings.items()} | _drawn(recipe)
     packages = {name: metadata.version(name) for name in ("d2c", *recipe.packages)}
     built = {

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 import d2c
 from d2c.commands.cli import cli
 from d2c.models.letters import as_in_treebanks, small, spelled
-from d2c.models.model import Model, read_settings
+from d2c.models.model import Model, read_model_settings
 from d2c.models.names import find
 from d2c.parsing.input import InputSentence
 from d2c.parsing.options import ParseOptions
@@ -170,7 +170,7 @@ def test_english_words_with_other_marks_have_the_trees_of_text() -> None:
 
 
 def test_english_in_capitals_has_the_trees_of_small_letters() -> None:
-    assert read_settings(find("en")).small_letters
+    assert read_model_settings(find("en")).small_letters
     texts = "THE OLD CAT SAW THEM .", "the old cat saw them ."
     for jobs in ("1", "2"):
         loud, quiet = (

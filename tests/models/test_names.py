@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from d2c.base.errors import ModelError
 from d2c.commands.cli import cli
 from d2c.commands.parse import model_and_inputs, parse
-from d2c.models.model import read_settings
+from d2c.models.model import read_model_settings
 from d2c.models.names import available, default, find, scores_of, unreadable
 
 FORMAT = {"format": 2, "route": "cky", "dparser": "gold"}
@@ -161,7 +161,7 @@ def test_a_broken_model_that_hides_one_that_comes_with_d2c(junk: str, folders: t
     for name, hint in (("en", "; it hides the model en that comes with d2c: move or rename it"), ("xx", "")):
         (make(folders[0] / name) / "model.json").write_text(junk)
         with pytest.raises(ModelError) as caught:
-            read_settings(find(name))
+            read_model_settings(find(name))
         assert str(caught.value).startswith(f"{folders[0]}/{name}/model.json: ")
         assert str(caught.value).endswith(hint) and ("it hides" in str(caught.value)) == bool(hint)
 

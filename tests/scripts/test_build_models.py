@@ -58,7 +58,7 @@ def test_a_build_goes_on_after_those_that_are_there(tmp_path: Path, monkeypatch:
 
 
 def test_a_chart_is_that_of_a_model_with_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(building, "read_settings", lambda directory: ModelSettings("labeler", "spacy"))
+    monkeypatch.setattr(building, "read_model_settings", lambda directory: ModelSettings("labeler", "spacy"))
     with pytest.raises(ModelError, match="en-base: has no chart, its route is labeler"):
         building.with_chart(Path("en"), Path("en-base"))
 
@@ -96,7 +96,7 @@ def test_confidences_are_fitted_again_to_what_a_build_holds_out(
             stream.writelines(sample[60 * i : 60 * i + 60])
     seen, settings = list[Any](), ModelSettings("reduction", "spacy", small_letters=True)
     monkeypatch.setattr(building, "complete", complete)
-    monkeypatch.setattr(building, "read_settings", lambda directory: settings)
+    monkeypatch.setattr(building, "read_model_settings", lambda directory: settings)
     recipe = replace(RECIPES["en-base"], recased=0.2)
     recalibrate(recipe, tmp_path / "en-base", tmp_path, print, None)
     train, dev = map(CLEANED, write_parts(files, recipe.read, tmp_path, 1, 0.2))

@@ -13,14 +13,14 @@ from d2c.models.calibration import Calibration, Judged
 from d2c.trees.scores.reliability import Reliability, reliability
 
 
-class Trust(NamedTuple):
+class Reliabilities(NamedTuple):
     """The reliability of a route's confidences as they are, and calibrated; None: there are too few."""
 
     raw: Reliability
     calibrated: Reliability | None
 
 
-def trust(judged: Sequence[Judged]) -> Trust | None:
+def reliabilities(judged: Sequence[Judged]) -> Reliabilities | None:
     """Return how far the confidences of some parses can be trusted; None where there are none."""
     halves = judged[::2], judged[1::2]
     right = [good for half in halves for one in half for good in one.right()]
@@ -29,7 +29,7 @@ def trust(judged: Sequence[Judged]) -> Trust | None:
     raw = reliability([share for half in halves for one in half for share in one.shares], right)
     learned = [Calibration.fit(half, ()) for half in reversed(halves)]
     if None in learned:
-        return Trust(raw, None)
+        return Reliabilities(raw, None)
     pairs = [(fitted, one) for fitted, half in zip(learned, halves, strict=True) for one in half if fitted]
     shares = [share for fitted, one in pairs for share in fitted(one.ctree, one.shares)]
-    return Trust(raw, reliability(shares, right))
+    return Reliabilities(raw, reliability(shares, right))
