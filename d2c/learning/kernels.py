@@ -94,6 +94,8 @@ def _general(kind: types.Type) -> types.Type:
 
 
 def _cached(dispatcher: Any, function: Callable[..., Any]) -> Any:
+    if dispatcher is function:  # NUMBA_DISABLE_JIT: kernels run as Python, as for scripts/mutations.py
+        return function
     called = dispatcher.get_call_template
     dispatcher.get_call_template = lambda args, kws: called([_general(one) for one in args], kws)
     with suppress(RuntimeError):  # where no folder can be written, all is compiled in each process
