@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from d2c.base.arrays import Doubles, Floats, Ints, Longs
 from d2c.learning.kernels import inner, kernel
 
 
@@ -33,13 +34,13 @@ class AdaGrad(NamedTuple):
     penalty: λ
     """
 
-    weights: NDArray[np.float32]
-    squares: NDArray[np.float32]
-    sums: NDArray[np.float64]
-    seen: NDArray[np.int32]
-    slots: NDArray[np.int32]
-    touched: NDArray[np.int64]
-    clock: NDArray[np.int64]
+    weights: Floats
+    squares: Floats
+    sums: Doubles
+    seen: Ints
+    slots: Ints
+    touched: Longs
+    clock: Longs
     rate: float
     penalty: float
 
@@ -52,7 +53,7 @@ class AdaGrad(NamedTuple):
         return cls(weights, squares, sums, seen, slots, touched, clock, rate, penalty)
 
     @classmethod
-    def after(cls, weights: NDArray[np.float32], squares: float, rate: float, penalty: float) -> AdaGrad:
+    def after(cls, weights: Floats, squares: float, rate: float, penalty: float) -> AdaGrad:
         """Begin with weights [size] that were learned before, of whose gradients nothing is known.
 
         squares: what stands for the sum of the squares of each weight's gradients; the greater, the slower
@@ -69,24 +70,24 @@ class AdaGrad(NamedTuple):
         self.slots[: len(slots)], self.touched[0] = slots, len(slots)
 
     @property
-    def of_gradients(self) -> NDArray[np.int32]:
+    def of_gradients(self) -> Ints:
         """Return the slots [touched] of the weights that had a gradient."""
         return self.slots[: self.touched[0]]
 
-    def average(self) -> NDArray[np.float32]:
+    def average(self) -> Floats:
         """Return the mean of the weights over all steps [size]; the last ones follow the last sentences too
         closely."""
         catch_up(self)
         return self._means(self.of_gradients)
 
-    def truncated_average(self) -> NDArray[np.float32]:
+    def truncated_average(self) -> Floats:
         """Return `average` [size], but 0 where the last weight is 0: a greater penalty makes a smaller
         model."""
         catch_up(self)
         slots = self.of_gradients
         return self._means(slots[self.weights[slots] != 0])
 
-    def _means(self, slots: NDArray[np.int32]) -> NDArray[np.float32]:
+    def _means(self, slots: Ints) -> Floats:
         """Return the means of the weights in some slots [S], and 0 for all others [size]."""
         result = np.zeros(len(self.weights), np.float32)
         result[slots] = self.sums[slots] / max(1, self.clock[0])
@@ -110,11 +111,11 @@ class Gradient(NamedTuple):
     touched: [1] how many are
     """
 
-    slots: NDArray[np.int64]
-    values: NDArray[np.float32]
-    paid: NDArray[np.int32]
-    entry: NDArray[np.int32]
-    touched: NDArray[np.int64]
+    slots: Longs
+    values: Floats
+    paid: Ints
+    entry: Ints
+    touched: Longs
 
     @classmethod
     def of(cls, learner: AdaGrad) -> Gradient:

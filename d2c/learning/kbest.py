@@ -8,7 +8,6 @@ other has i·j - 1 better ones.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from d2c.base.arrays import Doubles, Floats, Ints
 from d2c.learning.forest import Forest
@@ -51,20 +50,20 @@ def k_best(forest: Forest, scores: Floats, k: int) -> tuple[Doubles, Ints, Ints]
 
 
 @inner
-def _insert(best: Doubles, back: NDArray[np.int32], score: float, step: tuple[int, int, int]) -> None:
+def _insert(best: Doubles, back: Ints, score: float, step: tuple[int, int, int]) -> None:
     """Put a derivation among those of a vertex, [k] and [k, 3], the last of which is worse."""
     rank = len(best) - 1
     while rank > 0 and best[rank - 1] < score:
         best[rank] = best[rank - 1]
-        for part in range(3):  # numba takes seconds to compile the assignment of an array
-            back[rank, part] = back[rank - 1, part]
+        for field in range(3):  # numba takes seconds to compile the assignment of an array
+            back[rank, field] = back[rank - 1, field]
         rank -= 1
     best[rank] = score
     back[rank, 0], back[rank, 1], back[rank, 2] = step
 
 
 @inner
-def _follow(forest: Forest, back: NDArray[np.int32], rank: int, chosen: Ints) -> int:
+def _follow(forest: Forest, back: Ints, rank: int, chosen: Ints) -> int:
     """Write the edges of one derivation of the goal into `chosen` [V]; return how many.
 
     back: [V, k, 3] edge, rank in the tail, rank in the modifier

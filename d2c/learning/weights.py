@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from d2c.base.arrays import Floats
 from d2c.base.model_files import check_file, reading
 
 MOST_BITS = 26  # of a table of weights: 256 MiB
@@ -67,13 +68,13 @@ def _check(archive: zipfile.ZipFile, name: str, like: Like) -> None:
             raise ValueError(f"the array {name} has not the size that it declares")
 
 
-def halved(weights: NDArray[np.float32]) -> NDArray[np.float32]:
+def halved(weights: Floats) -> Floats:
     """Return weights [2^bits] that `sparse` keeps as they are: those of half precision."""
     largest = np.finfo(np.float16).max
     return np.clip(weights, -largest, largest).astype(np.float16).astype(np.float32)
 
 
-def sparse(weights: NDArray[np.float32]) -> Arrays:
+def sparse(weights: Floats) -> Arrays:
     """Return the values of weights [2^bits] that are not 0, and where they are, in bits; see `halved`."""
     values = weights.astype(np.float16)
     return {"filled": np.packbits(values != 0), "values": values[values != 0]}
@@ -86,7 +87,7 @@ def sparse_in(path: Path) -> Mapping[str, Like]:
         return WITH_SLOTS if "slots.npy" in archive.namelist() else SPARSE
 
 
-def dense(arrays: Mapping[str, NDArray[Any]], bits: int) -> NDArray[np.float32]:
+def dense(arrays: Mapping[str, NDArray[Any]], bits: int) -> Floats:
     """Return the weights [2^bits] of which a file kept some. Raises ValueError for what does not fit."""
     if not isinstance(bits, int) or not 1 <= bits <= MOST_BITS:
         raise ValueError(f"a table of 2^{bits} weights")

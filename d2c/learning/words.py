@@ -13,8 +13,8 @@ from itertools import chain
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from d2c.base.arrays import Longs
 from d2c.trees.ctree import Tokens
 
 UNKNOWN = 1  # number of a rare word of no known class, and of an unknown tag; 0 is beyond the sentence
@@ -49,7 +49,7 @@ class Lexicon:
         words = number_words(tokens.forms for tokens in sentences)
         return cls(words, numbered(tags), number_morphs(sentences))
 
-    def columns(self, sentences: Sequence[Tokens]) -> NDArray[np.int64]:
+    def columns(self, sentences: Sequence[Tokens]) -> Longs:
         """Return the numbers of words, tags and morphology of all tokens, [3, n]; 0: no morphology."""
         forms = chain.from_iterable(tokens.forms for tokens in sentences)
         tags = chain.from_iterable(tokens.tags for tokens in sentences)

@@ -170,8 +170,8 @@ def add_arcs(gradient: Gradient, features: ArcFeatures, places: Longs, symbols: 
 
     places: [P] the arcs, or -1; symbols: [P] what each of them makes, or -1
     """
-    for part in range(len(places)):
-        place, symbol = places[part], symbols[part]
+    for i in range(len(places)):
+        place, symbol = places[i], symbols[i]
         if place >= 0:
             _add_all(gradient, features.arcs[place], features.logs[place], sign)
             if symbol >= 0 and len(features.labels):

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from d2c.base.arrays import Bools, Doubles, Floats, Ints, Longs
 from d2c.learning.weights import Arrays, Like
 
 LEAST = 0.002  # probability of an arc that a d-parser mentions
@@ -38,7 +39,7 @@ class ArcLabels(NamedTuple):
     """
 
     names: tuple[str, ...]
-    logs: NDArray[np.float32]
+    logs: Floats
 
     def of(self, rows: NDArray[Any]) -> ArcLabels:
         """Return those of some arcs, by their numbers [C]; for -1 all labels are equally probable."""
@@ -52,7 +53,7 @@ class ArcLabels(NamedTuple):
         logs[:, _numbers(self.names, names)] = self.logs
         return ArcLabels(names, logs)
 
-    def summed(self, wanted: tuple[str, ...], names: tuple[str, ...]) -> NDArray[np.float32]:
+    def summed(self, wanted: tuple[str, ...], names: tuple[str, ...]) -> Floats:
         """Return the logarithms [A, W] for each of `wanted`, of the sum over the labels with this name.
 
         names: [L] what each label is called here
@@ -69,7 +70,7 @@ def _numbers(names: tuple[str, ...], others: tuple[str, ...]) -> list[int]:
 
 
 @lru_cache
-def _alike(names: tuple[str, ...], others: tuple[str, ...]) -> NDArray[np.float32]:
+def _alike(names: tuple[str, ...], others: tuple[str, ...]) -> Floats:
     """Return 1 where names are the same, else 0, [L, W]."""
     same = [[name == other for other in others] for name in names]
     return np.array(same, np.float32).reshape(len(names), len(others))
@@ -86,11 +87,11 @@ class PackedArcs(NamedTuple):
             yield, the words of its subtree, where the d-parser gives these
     """
 
-    begin: NDArray[np.int32]
-    heads: NDArray[np.int32]
-    logs: NDArray[np.float32]
+    begin: Ints
+    heads: Ints
+    logs: Floats
     labels: ArcLabels | None = None
-    yields: NDArray[np.float32] | None = None
+    yields: Floats | None = None
 
     @property
     def heads_per_word(self) -> float:
@@ -102,17 +103,17 @@ class PackedArcs(NamedTuple):
         """Return whether each word has one head."""
         return len(self.heads) == len(self.begin) - 1
 
-    def dependents(self) -> NDArray[np.int32]:
+    def dependents(self) -> Ints:
         """Return the word, from 0, that each arc leads to [A]."""
         return np.repeat(np.arange(len(self.begin) - 1, dtype=np.int32), np.diff(self.begin))
 
-    def places(self, dependents: NDArray[Any], heads: NDArray[Any]) -> NDArray[np.int64]:
+    def places(self, dependents: NDArray[Any], heads: NDArray[Any]) -> Longs:
         """Return where the arcs from these heads [C] (0 = root) to these words [C] (from 0) are; -1: there is
         none."""
         found, there = self._sought(dependents, heads)
         return np.where(there, found, -1)
 
-    def of_tree(self, heads: Sequence[int]) -> NDArray[np.int64]:
+    def of_tree(self, heads: Sequence[int]) -> Longs:
         """Return where the arcs of a d-tree are [n], by its heads (1..n, 0 = root); -1: there is none."""
         return self.places(np.arange(len(heads)), np.array(heads))
 
@@ -143,9 +144,7 @@ class PackedArcs(NamedTuple):
         kept = _packed(words[stays], heads[stays], logs[stays], self.labels and self.labels.of(rows[stays]))
         return kept._replace(yields=self.yields)
 
-    def _sought(
-        self, dependents: NDArray[Any], heads: NDArray[Any]
-    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    def _sought(self, dependents: NDArray[Any], heads: NDArray[Any]) -> tuple[Longs, Bools]:
         """Return where these arcs are or would be [C], and whether they are there [C]."""
         size = len(self.begin)
         keys = self.dependents().astype(np.int64) * size + self.heads
@@ -154,7 +153,7 @@ class PackedArcs(NamedTuple):
         return found, np.append(keys, -1)[found] == wanted
 
 
-def arcs_of(probabilities: NDArray[np.float64], heads: Sequence[int], least: float = LEAST) -> PackedArcs:
+def arcs_of(probabilities: Doubles, heads: Sequence[int], least: float = LEAST) -> PackedArcs:
     """Return the likely arcs of a sentence, and those of a d-tree.
 
     probabilities: [n, n + 1] of each word's heads, those of the root first; heads: 1..n, 0 = root
@@ -232,9 +231,7 @@ def from_arrays(arrays: Arrays) -> PackedArcs:
     return PackedArcs(arrays["begin"], arrays["heads"], arrays["logs"], labels, yields)
 
 
-def _packed(
-    words: NDArray[Any], heads: NDArray[np.int32], logs: NDArray[np.float32], labels: ArcLabels | None
-) -> PackedArcs:
+def _packed(words: NDArray[Any], heads: Ints, logs: Floats, labels: ArcLabels | None) -> PackedArcs:
     """Return arcs in order, of which words, heads and logarithms [A] are given, probabilities made to sum to
     1 for each word; every word has one at least."""
     if not len(words):

@@ -67,9 +67,11 @@ class OverArcs(Protocol):
     @property
     def gaps_(self) -> bool:
         """Return whether training trees had gaps."""
+        ...
 
     def decode_all(self, dtrees: Iterable[DTree]) -> Iterator[CTree]:
         """Yield the c-trees of d-trees."""
+        ...
 
 
 class RiskyRoute(OverArcs, Protocol):
@@ -77,6 +79,7 @@ class RiskyRoute(OverArcs, Protocol):
 
     def by_risk(self, dtree: DTree, features: Sequence[ArcFeature]) -> list[CTree]:
         """Return the c-tree with the scale and the threshold of each feature, all else as it is."""
+        ...
 
 
 def fit_feature(
@@ -151,8 +154,8 @@ def _widened(
     """Return the feature with the wider beam where ends of yields count, and it gains enough: what they leave
     out may be right if they say of arcs what these say themselves, as posteriors of one chart do."""
     wide = feature._replace(beam=WIDER)
-    asked = feature.yields > 0 and _gives(dtrees, "yields")
-    return wide if asked and score(wide) > score(feature) + GAIN else feature
+    counts = feature.yields > 0 and _gives(dtrees, "yields")
+    return wide if counts and score(wide) > score(feature) + GAIN else feature
 
 
 def chosen(score: Callable[[ArcFeature], float], feature: ArcFeature, dtrees: Iterable[DTree]) -> ArcFeature:

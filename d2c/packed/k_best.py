@@ -2,11 +2,11 @@
 
 Projective ones are derivations of Eisner's chart (COLING 1996) over these arcs, each d-tree one derivation,
 and the k best come as of any forest (Huang and Chiang, IWPT 2005; `d2c.learning.kbest`). Of all d-trees the
-best is a maximum spanning tree (`d2c.packed.spanning`); the others are looked for in parts, as Lawler
+best is a maximum spanning tree (`d2c.packed.spanning`); the others are looked for in subspaces, as Lawler
 (Management Science 1972) has it and Camerini, Fratta and Maffioli (Networks 1980) for spanning trees: those
 without the best one's arc to the first word that has a choice, those with it but without that to the second,
-and so on, of which the best is divided in turn. A part is searched only when its turn has come by a bound,
-the best arc of each word.
+and so on, of which the best is divided in turn. A subspace is searched only when its turn has come by a
+bound, the best arc of each word.
 """
 
 from __future__ import annotations
@@ -17,9 +17,8 @@ from itertools import count
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from d2c.base.arrays import Ints
+from d2c.base.arrays import Bools, Ints
 from d2c.learning.forest import Forest
 from d2c.learning.kbest import k_best
 from d2c.packed.arcs import PackedArcs
@@ -111,48 +110,48 @@ class _Chart:
 
 
 def _any(arcs: PackedArcs, k: int) -> list[Scored]:
-    """Return the k best, searched for in parts; a part is the arcs [A] that are left in it."""
-    begin, turn = arcs.begin[:-1], count()  # of equally good parts, the first
+    """Return the k best, searched for in subspaces; a subspace is the arcs [A] that are left in it."""
+    begin, turn = arcs.begin[:-1], count()  # of equally good subspaces, the first
     every = np.ones(len(arcs.heads), np.bool_)
-    waiting: list[tuple[float, int, NDArray[np.bool_], Ints | None]] = [(0.0, next(turn), every, None)]
+    waiting: list[tuple[float, int, Bools, Ints | None]] = [(0.0, next(turn), every, None)]
     found: list[Scored] = []
     while waiting and len(found) < k:
-        cost, _, part, tree = heappop(waiting)
+        cost, _, subspace, tree = heappop(waiting)
         if tree is None:
-            tree = _best(arcs, part)
+            tree = _best(arcs, subspace)
             if tree is not None:
-                heappush(waiting, (-float(arcs.logs[tree].sum(dtype=np.float64)), next(turn), part, tree))
+                heappush(waiting, (-float(arcs.logs[tree].sum(dtype=np.float64)), next(turn), subspace, tree))
             continue
         found.append(Scored(tuple(arcs.heads[tree].tolist()), -cost))
-        for rest in _divided(arcs, part, tree):
+        for rest in _divided(arcs, subspace, tree):
             bound = np.maximum.reduceat(np.where(rest, arcs.logs, -np.inf), begin).sum(dtype=np.float64)
             heappush(waiting, (max(cost, -float(bound)), next(turn), rest, None))
     return found
 
 
-def _divided(arcs: PackedArcs, part: NDArray[np.bool_], tree: Ints) -> Iterator[NDArray[np.bool_]]:
-    """Yield the parts of a part [A] without its best tree [n]."""
-    part = part.copy()
+def _divided(arcs: PackedArcs, subspace: Bools, tree: Ints) -> Iterator[Bools]:
+    """Yield the subspaces of a subspace [A] without its best tree [n]."""
+    subspace = subspace.copy()
     for a, b, own in zip(arcs.begin[:-1].tolist(), arcs.begin[1:].tolist(), tree.tolist(), strict=True):
-        if part[a:b].sum() > 1:
-            rest = part.copy()
+        if subspace[a:b].sum() > 1:
+            rest = subspace.copy()
             rest[own] = False
             yield rest
-            part[a:b] = False
-            part[own] = True
+            subspace[a:b] = False
+            subspace[own] = True
 
 
-def _best(arcs: PackedArcs, part: NDArray[np.bool_]) -> Ints | None:
-    """Return the arcs of the best tree [n] of a part [A]; None where it has none."""
+def _best(arcs: PackedArcs, subspace: Bools) -> Ints | None:
+    """Return the arcs of the best tree [n] of a subspace [A]; None where it has none."""
     words, n = arcs.dependents(), len(arcs.begin) - 1
-    logs = np.where(part, arcs.logs, -np.inf)
+    logs = np.where(subspace, arcs.logs, -np.inf)
     likeliest = np.flatnonzero(logs == np.maximum.reduceat(logs, arcs.begin[:-1])[words]).astype(np.int32)
     tree = likeliest[np.searchsorted(words[likeliest], np.arange(n))]
-    if part[tree].all() and is_tree(arcs.heads[tree].tolist()):  # mostly
+    if subspace[tree].all() and is_tree(arcs.heads[tree].tolist()):  # mostly
         return tree
     table = np.full((n + 1, n), n * float(arcs.logs.min()) - 1)  # less than all that are left
     numbers = np.full((n + 1, n), -1, np.int32)
-    table[arcs.heads[part], words[part]] = arcs.logs[part]
-    numbers[arcs.heads, words] = np.where(part, np.arange(len(part)), -1)
+    table[arcs.heads[subspace], words[subspace]] = arcs.logs[subspace]
+    numbers[arcs.heads, words] = np.where(subspace, np.arange(len(subspace)), -1)
     tree = numbers[chu_liu_edmonds(table), range(n)]
     return tree if (tree >= 0).all() else None

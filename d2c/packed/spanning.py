@@ -8,9 +8,8 @@ tree, and nothing is searched.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from d2c.base.arrays import Doubles
+from d2c.base.arrays import Doubles, Longs
 from d2c.trees.dtree import is_projective, is_tree
 from d2c.trees.repair import cycles_of
 
@@ -53,7 +52,7 @@ def eisner(scores: Doubles) -> tuple[int, ...]:
     return _follow(split, root)
 
 
-def _follow(split: NDArray[np.int64], root: int) -> tuple[int, ...]:
+def _follow(split: Longs, root: int) -> tuple[int, ...]:
     """Return the heads of the best derivation.
 
     split: [3, n, n] where spans of each kind were split, see `eisner`. A span is complete with its head at
@@ -84,7 +83,7 @@ def chu_liu_edmonds(scores: Doubles) -> tuple[int, ...]:
     graph[:, 1:] = scores
     graph[0] -= 1 + (n + 1) * np.ptp(scores[np.isfinite(scores)])
     np.fill_diagonal(graph, -np.inf)
-    contracted: list[tuple[int, dict[int, int], NDArray[np.int64], NDArray[np.int64]]] = []
+    contracted: list[tuple[int, dict[int, int], Longs, Longs]] = []
     heads = graph.argmax(axis=0)
     while cycles := cycles_of(heads[1:].tolist()):
         first, *rest = cycle = [m + 1 for m in cycles[0]]

@@ -5,6 +5,9 @@ labels. The templates of an arc are of TurboParser's kinds, which the paper take
 own. All atoms of an arc know on which side of its head the modifier is.
 """
 
+# What an index gives is a number in numba; numpy's types leave it open:
+# pyright: reportArgumentType=false
+
 from __future__ import annotations
 
 from itertools import chain

@@ -48,11 +48,11 @@ class LabelTable(NamedTuple):
             and self.rows.shape == (tags, tags, 2)
             and self.wide.shape == (tags, 2)
             and rows > 0
-            and all(bool(np.all((part >= 0) & (part < rows))) for part in (self.rows, self.wide))
+            and all(bool(np.all((some >= 0) & (some < rows))) for some in (self.rows, self.wide))
             and rows <= self.rows.size + self.wide.size + 1
             and (self.begin[0], self.begin[-1]) == (0, len(self.candidates))
             and bool(np.all((np.diff(self.begin) > 0) & (np.diff(self.begin) <= labels)))
-            and all(bool(np.all((part >= 0) & (part < labels))) for part in (self.candidates, self.symbols))
+            and all(bool(np.all((some >= 0) & (some < labels))) for some in (self.candidates, self.symbols))
         )
         if not fits:
             raise ValueError("its arrays do not fit together")

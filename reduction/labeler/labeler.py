@@ -16,9 +16,8 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from d2c.base.arrays import Floats, Longs
+from d2c.base.arrays import Doubles, Floats, Longs
 from d2c.base.batches import batches
 from d2c.base.errors import ModelError
 from d2c.base.locks import SharedLock
@@ -177,7 +176,7 @@ class Labeler:
 
     def label_with_scores(
         self, dtrees: Sequence[DTree], sentences: Sequence[int], weight: float = 0.0
-    ) -> tuple[list[DTree], NDArray[np.float64]]:
+    ) -> tuple[list[DTree], Doubles]:
         """Return the d-trees with labels, and the score of all labels of each of them [K]; `weight` as of
         `label_all`.
 

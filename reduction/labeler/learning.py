@@ -6,10 +6,11 @@ features of the labels that it found less those of the right ones. The loss is t
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any
 
-from d2c.base.arrays import Floats, Longs
+import numpy as np
+
+from d2c.base.arrays import Doubles, Floats, Longs
 from d2c.learning.adagrad import Gradient, add
 from d2c.learning.kernels import inner, kernel
 from d2c.reduction.encodings.encoding import Constraint
@@ -63,8 +64,8 @@ def label_heads(
     """
     failed, learns = 0, len(gold) > 0
     for h in heads:
-        for attempt in range(CONSTRAINED, UNCONSTRAINED + 1):
-            head = score_head(scorer, arcs, h, attempt)
+        for allowed in range(CONSTRAINED, UNCONSTRAINED + 1):
+            head = score_head(scorer, arcs, h, allowed)
             if learns:
                 _add_loss(arcs, head, gold)
             if head.constraint.joint:
@@ -72,7 +73,7 @@ def label_heads(
             else:
                 labelled = best_sequence(scorer, arcs, head, best)
             if labelled:
-                failed += attempt == UNCONSTRAINED
+                failed += allowed == UNCONSTRAINED
                 break
             if learns:
                 for i in range(arcs.begin[h], arcs.begin[h + 1]):
@@ -203,7 +204,8 @@ def labels_score(
 
     other: [positions] labels of which arcs that have the same are left out, but for their `label_logs`
     """
-    slots, total = buffer_for(scorer, arcs, h), 0.0
+    total: Any = 0.0
+    slots = buffer_for(scorer, arcs, h)
     count = slots_of(scorer, arcs, h, constraint, labels, other, slots)
     for i in range(count):
         total += scorer.weights[slots[i]]
@@ -223,7 +225,7 @@ def _kept_constraint(scorer: LabelScorer, arcs: Backbones, h: int, labels: Longs
 
 
 @kernel
-def labels_scores(scorer: LabelScorer, arcs: Backbones, heads: Longs, labels: Longs) -> NDArray[np.float64]:
+def labels_scores(scorer: LabelScorer, arcs: Backbones, heads: Longs, labels: Longs) -> Doubles:
     """Return the scores of the labels [positions] of the modifiers of each head [H]."""
     scores, nothing = np.empty(len(heads)), np.full(len(labels), NO_LABEL)
     for i in range(len(heads)):

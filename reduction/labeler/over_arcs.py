@@ -13,9 +13,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from d2c.base.arrays import Floats, Longs
+from d2c.base.arrays import Doubles, Floats, Longs
 from d2c.learning.adagrad import Gradient
 from d2c.packed.arc_features import ArcFeatures, Observed, add_arcs
 from d2c.packed.arcs import PackedArcs, single
@@ -96,12 +95,11 @@ def arc_scores(
     observed: [n + 2] tokens; weights: [2^bits]
     """
     features = ArcFeatures.of(observed, arcs, np.zeros((0, 0), np.float32), len(weights))
-    return weight * arcs.logs + PACE * features.scores(weights)[0], features
+    scores = weight * arcs.logs + PACE * features.scores(weights)[0]
+    return scores.astype(np.float32, copy=False), features
 
 
-def dtree_scores(
-    scorer: LabelScorer, backbones: Backbones, repeated: Repeated, labels: Longs
-) -> NDArray[np.float64]:
+def dtree_scores(scorer: LabelScorer, backbones: Backbones, repeated: Repeated, labels: Longs) -> Doubles:
     """Return the score of the labels of each d-tree [K]; labels: [positions]."""
     scores = labels_scores(scorer, backbones, repeated.heads, labels)
     return np.bincount(repeated.trees, scores[repeated.first]).astype(np.float64)

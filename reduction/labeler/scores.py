@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from d2c.reduction.labeler.label_table import (
 )
 
 LEFT, RIGHT, ACROSS_LEFT, ACROSS_RIGHT, START_LEFT, START_RIGHT, STOP_LEFT, STOP_RIGHT = range(8)
-CONSTRAINED, WIDE, UNCONSTRAINED = range(3)  # the attempts at labels, in turn
+CONSTRAINED, WIDE, UNCONSTRAINED = range(3)  # which labels are allowed, in turn
 _MOST_PAIRS = 1 << 24  # of a head's modifiers' candidates with those before: 64 MB
 
 
@@ -64,7 +64,8 @@ class HeadScores(NamedTuple):
 @inner
 def pair_score(weights: Floats, atoms: Longs, count: int, before: int, label: int, joins: int) -> np.float32:
     """Return the score of a pair of `count` labels with the atoms [PAIR_ATOMS] that `pair_atoms` wrote."""
-    key, mask, total = pair_key(count, before, label, joins), len(weights) - 1, np.float32(0.0)
+    total: Any = np.float32(0.0)
+    key, mask = pair_key(count, before, label, joins), len(weights) - 1
     for i in range(PAIR_ATOMS):
         total += weights[(atoms[i] + key) & mask]
     return total
@@ -90,18 +91,18 @@ def _end_of_row(table: LabelTable, row: int, constraint: Constraint, most: int) 
 
 
 @inner
-def score_head(scorer: LabelScorer, arcs: Backbones, h: int, attempt: int) -> HeadScores:
+def score_head(scorer: LabelScorer, arcs: Backbones, h: int, allowed: int) -> HeadScores:
     """Return the scores of a head's modifiers' candidates; of those best by their arcs alone, where all of
     them would make too many pairs."""
     table, modifiers, label_logs = scorer.table, arcs.modifiers, arcs.label_logs
     low, lefts, size = arcs.begin[h], arcs.middle[h] - arcs.begin[h], arcs.begin[h + 1] - arcs.begin[h]
-    constraint = FREE if attempt == UNCONSTRAINED else constraint_of(scorer, arcs, h)
+    constraint = FREE if allowed == UNCONSTRAINED else constraint_of(scorer, arcs, h)
     begin, rows, none = np.zeros(size + 1, np.int64), np.empty(size, np.int64), np.empty(0, np.float32)
     for i in range(size):
         side, m = int(i >= lefts), modifiers[low + i]
         row = (
             table.wide[arcs.tags[h], side]
-            if attempt == WIDE
+            if allowed == WIDE
             else table.rows[arcs.tags[h], arcs.tags[m], side]
         )
         others, inside = (lefts, i - lefts) if side else (size - lefts, i)

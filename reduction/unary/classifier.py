@@ -19,7 +19,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from d2c.base.arrays import Floats, Ids, Longs
+from d2c.base.arrays import Bools, Floats, Ids, Ints, Longs
 from d2c.base.batches import batches
 from d2c.base.errors import needing
 from d2c.base.model_files import read_as, reading, write_settings
@@ -82,7 +82,7 @@ class UnaryClassifier:
     def fit(self, ctrees: Iterable[CTree]) -> Self:
         """Learn from gold c-trees with their unary nodes, read once."""
         classes: dict[Chain, int] = {(): 0}
-        examples: dict[int, list[tuple[Longs, Longs]]] = defaultdict(list)
+        examples: dict[int, list[tuple[Ints, Longs]]] = defaultdict(list)
         for taken in batches(counted(ctrees, "unary nodes: features"), _BATCH):
             stripped = list(map(strip_unaries, taken))
             batch = flatten([ctree for ctree, _ in stripped])
@@ -95,9 +95,9 @@ class UnaryClassifier:
         models, symbols = [], sorted(examples)
         for number, symbol in enumerate(symbols, 1):
             log.debug("unary nodes: symbol %d of %d", number, len(symbols))
-            gold = np.concatenate([part for _, part in examples[symbol]])
+            gold = np.concatenate([chains for _, chains in examples[symbol]])
             if gold.any():
-                models.append((symbol, _Model.fit([part for part, _ in examples[symbol]], gold, self)))
+                models.append((symbol, _Model.fit([hashed for hashed, _ in examples[symbol]], gold, self)))
             del examples[symbol]
         self._join(models)
         return self
@@ -166,7 +166,7 @@ class UnaryClassifier:
                 scores += self.weights_.take(self._rows.take(row), axis=0)
             yield nodes, self.candidates_[model], scores
 
-    def _models(self, symbols: Ids) -> tuple[NDArray[np.bool_], Longs]:
+    def _models(self, symbols: Ids) -> tuple[Bools, Longs]:
         """Return which symbols have a model, and its number [N]."""
         if not len(self.symbols_):
             return np.zeros(len(symbols), bool), np.zeros(len(symbols), np.int64)
@@ -225,8 +225,9 @@ class _Model(NamedTuple):
     weights: Floats
 
     @classmethod
-    def fit(cls, parts: list[Longs], gold: Longs, settings: UnaryClassifier) -> Self:
-        """Learn from parts, each [templates, examples] features (0: none), and all classes in order."""
+    def fit(cls, chunks: list[Ints], gold: Longs, settings: UnaryClassifier) -> Self:
+        """Learn from chunks of examples, each [templates, examples] features (0: none), and all their
+        classes in order [all examples]."""
         candidates = np.unique(gold)
         if len(candidates) == 1:
             return cls(
@@ -239,13 +240,13 @@ class _Model(NamedTuple):
             from sklearn.svm import LinearSVC
 
         seen = np.zeros(1 << _BITS, np.int32)
-        for part in parts:
-            seen[part] = 1
+        for hashed in chunks:
+            seen[hashed] = 1
         seen[0] = 0
         numbers = np.flatnonzero(seen)
         seen[numbers] = np.arange(len(numbers))
-        columns = np.concatenate([seen[part.T[part.T > 0]] for part in parts])
-        ends = np.cumsum(np.concatenate([np.count_nonzero(part, axis=0) for part in parts]))
+        columns = np.concatenate([seen[hashed.T[hashed.T > 0]] for hashed in chunks])
+        ends = np.cumsum(np.concatenate([np.count_nonzero(hashed, axis=0) for hashed in chunks]))
         examples = csr_matrix(
             (np.ones(len(columns)), columns, np.append(0, ends)), shape=(len(gold), len(numbers))
         )
@@ -259,10 +260,12 @@ class _Model(NamedTuple):
         if len(candidates) == 2:  # one machine decides for the second class or the first
             weights, bias = np.vstack([-weights, weights]), np.append(-bias, bias)
         used = np.flatnonzero(weights.any(axis=0))
-        return cls(candidates, bias.astype(np.float32), numbers[used], weights.T[used].astype(np.float32))
+        return cls(
+            candidates, np.asarray(bias, np.float32), numbers[used], weights.T[used].astype(np.float32)
+        )
 
 
-def _by_symbol(batch: NodeBatch) -> Iterator[tuple[int, Longs, Longs]]:
+def _by_symbol(batch: NodeBatch) -> Iterator[tuple[int, Longs, Ints]]:
     """Yield a symbol, nodes, and their features [templates, nodes]; a symbol may come several times."""
     for group in batch.groups(np.ones(len(batch.symbols) - 1, bool)):
         nodes = group[np.argsort(batch.symbols[group], kind="stable")]
@@ -273,5 +276,6 @@ def _by_symbol(batch: NodeBatch) -> Iterator[tuple[int, Longs, Longs]]:
             yield int(symbols[begin]), nodes[begin:end], hashed[:, begin:end]
 
 
-def _feature_numbers(hashed: NDArray[np.uint32]) -> Longs:
+def _feature_numbers(hashed: NDArray[np.uint32]) -> Ints:
+    """Return features [templates, nodes], which are the highest bits of hashes."""
     return (hashed >> np.uint32(32 - _BITS)).view(np.int32)

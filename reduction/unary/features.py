@@ -58,8 +58,8 @@ _REMEMBERED = 1 << 18
 _GOLDEN = 0x9E3779B97F4A7C15  # odd: its powers tell the children of a rule apart
 _MIX, _HALF, _FOLD = np.uint64(_GOLDEN), np.uint64(32), np.uint64(29)
 _POWERS = np.array([pow(_GOLDEN, index, 1 << 64) for index in range(64)], np.uint64)
-_ODD = np.array(  # [template, part] factors; the last part is added
-    [[pow(_GOLDEN, 100 + 4 * row + part, 1 << 64) for part in range(4)] for row in range(64)], np.uint64
+_ODD = np.array(  # [template, field] factors; the last one is added
+    [[pow(_GOLDEN, 100 + 4 * row + field, 1 << 64) for field in range(4)] for row in range(64)], np.uint64
 )
 _PHRASE = np.uint64(0x5851F42D4C957F2D)  # tells a phrase symbol from the tag of that name
 _BAG_TEMPLATE = 63
@@ -68,14 +68,14 @@ _BAG_TEMPLATE = 63
 class _StringIds(dict[str, int]):
     """String → 64-bit id, remembered; the id of "" is 0."""
 
-    def __init__(self, part: Callable[[str], str] = str) -> None:
+    def __init__(self, seen: Callable[[str], str] = str) -> None:
         super().__init__()
-        self.part = part
+        self.seen = seen
 
     def __missing__(self, text: str) -> int:
         if len(self) >= _REMEMBERED:
             self.clear()
-        data = self.part(text).encode("utf-8", "surrogatepass")
+        data = self.seen(text).encode("utf-8", "surrogatepass")
         number = self[text] = int.from_bytes(blake2b(data, digest_size=8).digest(), "little") if data else 0
         return number
 
@@ -235,7 +235,7 @@ class _Fields(dict[str, Ids]):
 
 
 def features(batch: NodeBatch, nodes: Longs) -> NDArray[np.uint32]:
-    """Return hashed features [templates, len(nodes)], 0 for none; nodes are a part of one of the groups."""
+    """Return hashed features [templates, len(nodes)], 0 for none; nodes are some of one of the groups."""
     leaf = batch.preterminal[nodes[0]]
     groups = [ABOVE, PRETERMINAL if leaf else PHRASE, *(COLUMNS[name] for name in batch.columns)]
     fields = _Fields(batch, nodes)
@@ -252,8 +252,8 @@ def features(batch: NodeBatch, nodes: Longs) -> NDArray[np.uint32]:
     hashed = np.empty((len(templates), len(nodes)), np.uint32)
     for row, (number, ids) in enumerate(templates):
         mixed = own + _ODD[number, -1]
-        for part, factor in zip(ids, _ODD[number], strict=False):
-            mixed += part * factor
+        for column, factor in zip(ids, _ODD[number], strict=False):
+            mixed += column * factor
         mixed ^= mixed >> _FOLD
         mixed *= _MIX
         hashed[row] = mixed >> _HALF

@@ -25,7 +25,7 @@ from d2c.base.model_files import read_as
 
 VOTING_FORMAT = 2  # of the file; in 1 votes counted as they are
 _CS = 0.01, 0.1, 1.0, 10.0  # of the regression, to choose from
-_PARTS = 5  # of the examples, each left out once for that
+_FOLDS = 5  # of the examples, each left out once for that
 _SURE = 0.998  # the probability of what is certain
 _MOST_ODDS = math.log(_SURE / (1 - _SURE))
 
@@ -125,19 +125,19 @@ def learn_votes(kind: str, examples: Iterable[Example]) -> VotingWeights:
 
 
 def _coefficients(matrix: Any, right: Any) -> Any:
-    """Return those of the regression with the C that gives left-out parts the greatest likelihood: many
+    """Return those of the regression with the C that gives left-out folds the greatest likelihood: many
     parsers that agree nearly always want a small one."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import cross_val_score
 
     regressions = {c: LogisticRegression(C=c, fit_intercept=False, max_iter=1000) for c in _CS}
-    parts = min(_PARTS, int(right.sum()), int((~right).sum()))
+    folds = min(_FOLDS, int(right.sum()), int((~right).sum()))
 
     def likelihood(c: float) -> float:
-        scores = cross_val_score(regressions[c], matrix, right, cv=parts, scoring="neg_log_loss")
+        scores = cross_val_score(regressions[c], matrix, right, cv=folds, scoring="neg_log_loss")
         return float(scores.mean())
 
-    best = max(_CS, key=likelihood) if parts > 1 else 1.0
+    best = max(_CS, key=likelihood) if folds > 1 else 1.0
     return regressions[best].fit(matrix, right).coef_
 
 
