@@ -23,7 +23,7 @@ from d2c.trees.formats.pairs import Pairs
 from d2c.trees.formats.reading import Read, Reading
 from d2c.trees.formats.registry import format_of
 from d2c.trees.scores.brackets import Metric
-from d2c.trees.scores.matches import Notes, Score
+from d2c.trees.scores.matches import Notes, Score, Totals
 
 
 class _Scorer(NamedTuple):
@@ -62,7 +62,7 @@ def _evalb(
     parameters = replace(parameters, morphology=morphology)
     title = "EVALB of SPMRL 2013" if spmrl else f"EVALB, {params.name if params else 'collins.prm'}"
     metric = evalb_metric(title, parameters)
-    return _Scorer(metric, scores, partial(evalb.report_lines, totals=evalb.Totals(parameters.cutoff)), read)
+    return _Scorer(metric, scores, partial(evalb.report_lines, totals=Totals(parameters.cutoff)), read)
 
 
 def _disco(reading: Reading, params: Path | None, disc_only: bool, **_: object) -> _Scorer:
@@ -78,7 +78,7 @@ def _disco(reading: Reading, params: Path | None, disc_only: bool, **_: object) 
     parameters = DiscoParameters.read(params) if params else DiscoParameters.proper()
     parameters = replace(parameters, disc_only=disc_only or parameters.disc_only)
     metric = disco_metric(f"disco-dop, {params.name if params else 'proper.prm'}", parameters)
-    lines = partial(disco.report_lines, cutoff=parameters.cutoff)
+    lines = partial(disco.report_lines, totals=Totals(parameters.cutoff))
     return _Scorer(metric, lambda pairs: metric.scores(pairs.of(read)), lines, read)
 
 

@@ -126,7 +126,7 @@ class Row:
     attachment: Attachment
     scores: Sequence[Score]
     brackets: Summary
-    gaps: disco.DiscoSummary = field(default_factory=disco.DiscoSummary)
+    gaps: Summary = field(default_factory=Summary)
     repairs: Repairs = field(default_factory=Repairs)
     converting: float = 0.0
     parsing: float = 0.0

@@ -14,10 +14,10 @@ from d2c.base.inputs import ending_of
 from d2c.parsing.json_lines import format_json
 from d2c.parsing.options import JSON_LINES
 from d2c.parsing.parsed import Parsed
-from d2c.trees.formats.brackets import format_bracket
+from d2c.trees.ctree import CTree
 from d2c.trees.formats.conllu import format_conllu
-from d2c.trees.formats.discbracket import format_discbracket
-from d2c.trees.formats.export import format_export
+from d2c.trees.formats.format import Writer
+from d2c.trees.formats.registry import FORMATS as TREEBANKS
 
 Handler = Callable[[int, FrameType | None], Any]
 
@@ -45,10 +45,12 @@ class OutputFormat(NamedTuple):
     confidences: bool = False
 
 
+def _of_ctrees(write: Writer[CTree]) -> OutputFormat:
+    return OutputFormat(lambda parsed: write.text(parsed.ctree, parsed.number), write.before)
+
+
 FORMATS = {
-    "brackets": OutputFormat(lambda parsed: format_bracket(parsed.ctree) + "\n"),
-    "discbracket": OutputFormat(lambda parsed: format_discbracket(parsed.ctree) + "\n"),
-    "export": OutputFormat(lambda parsed: format_export(parsed.ctree, parsed.number), "#FORMAT 4\n"),
+    **{name: _of_ctrees(row.write) for name, row in TREEBANKS.items() if row.write and not row.write.after},
     "conllu": OutputFormat(format_dtree, "", (".conllu",), ctrees=False),
     "json": OutputFormat(format_json, suffixes=JSON_LINES, confidences=True),
 }

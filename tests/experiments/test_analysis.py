@@ -29,8 +29,7 @@ from d2c.trees.conversion import to_dependencies
 from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.formats.brackets import parse_bracket
 from d2c.trees.scores.brackets import METRICS, metric_for
-from d2c.trees.scores.evalb import ERROR, EvalbScore
-from d2c.trees.scores.matches import Matches
+from d2c.trees.scores.matches import ERROR, Matches, Score
 from tests.strategies import ctrees
 
 
@@ -153,9 +152,9 @@ def test_classes_of_length() -> None:
     names = [class_name(number, SPAN_LENGTHS) for number in range(len(SPAN_LENGTHS) + 1)]
     assert names == ["1", "2", "3", "4", "5", "6–10", "11–20", "21–40", "41+"]
     scores = [
-        EvalbScore(1, 9, matched=3, gold=4, guess=5),
-        EvalbScore(2, 9, ERROR, 9, 9, 9),
-        EvalbScore(3, 11, 0, 1, 1, 1),
+        Score(1, 9, matched=3, gold=4, guess=5),
+        Score(2, 9, ERROR, 9, 9, 9),
+        Score(3, 11, 0, 1, 1, 1),
     ]
     assert by_length([9, 9, 11], scores) == {0: Matches(4, 5, 3), 1: Matches(1, 1, 1)}
 

@@ -16,7 +16,8 @@ from d2c.commands.cli import cli
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.discbracket import format_discbracket, parse_discbracket
 from d2c.trees.formats.format import parse_each
-from d2c.trees.scores.disco import DiscoSummary, evaluate, evaluate_all
+from d2c.trees.scores.disco import evaluate, evaluate_all
+from d2c.trees.scores.matches import Summary
 from d2c.trees.scores.prm import DiscoParameters
 from tests.strategies import ctrees
 
@@ -102,8 +103,8 @@ def test_parameters() -> None:
     assert (score.gold, score.guess, score.matched, score.disc_gold) == (1, 1, 1, 1)
     assert (score.length, score.words, score.correct_tags) == (4, 3, 2)
     unlabeled = replace(parameters, labeled=False, equal_labels={})
-    assert DiscoSummary.of(next(evaluate([(gold, guess)], unlabeled))).f1 == 100
-    assert DiscoSummary.of(next(evaluate([(gold, guess)], replace(parameters, equal_labels={})))).f1 == 0
+    assert Summary.of(next(evaluate([(gold, guess)], unlabeled))).f1 == 100
+    assert Summary.of(next(evaluate([(gold, guess)], replace(parameters, equal_labels={})))).f1 == 0
     with pytest.raises(FormatError, match="p.prm:2: unknown parameter 'X'"):
         DiscoParameters.parse(["LABELED 1", "X 1"], "p.prm")
     with pytest.raises(FormatError, match="p.prm:1: CUTOFF_LEN needs a value"):
@@ -111,7 +112,7 @@ def test_parameters() -> None:
     for failed in (guess, None):
         (score,) = evaluate([(gold, failed)], DiscoParameters(delete_labels=frozenset({"P"})))
         assert score.failed and (score.gold, score.guess, score.matched) == (2, 0, 0)
-        assert DiscoSummary.of(score).recall == 0 and not score.complete_match
+        assert Summary.of(score).recall == 0 and not score.complete_match
 
 
 @pytest.mark.parametrize(
@@ -121,7 +122,7 @@ def test_names_that_lines_join_are_all_equal(lines: list[str]) -> None:
     parameters = DiscoParameters.parse([f"EQ_LABEL {line}" for line in lines], "p.prm")
     gold, guess = parse(*(f"(ROOT ({x} (N 0=a) (N 1=b)))" for x in "AC"))
     for pair in ((gold, guess), (guess, gold)):
-        assert DiscoSummary.of(next(evaluate([pair], parameters))).f1 == 100
+        assert Summary.of(next(evaluate([pair], parameters))).f1 == 100
 
 
 def test_what_has_no_right_bracket_has_no_f_measure(tmp_path: Path) -> None:

@@ -14,16 +14,14 @@ from hypothesis import strategies as st
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.brackets import format_bracket, parse_bracket
 from d2c.trees.scores.evalb import (
-    EvalbScore,
-    EvalbSummary,
     TooManyErrors,
-    Totals,
     evaluate,
     evaluate_files,
     format_line,
     report_lines,
 )
 from d2c.trees.scores.evalb_sides import EvalbLine, from_ctree, from_line
+from d2c.trees.scores.matches import Score, Summary, Totals
 from d2c.trees.scores.prm import EvalbParameters
 from tests.strategies import ctrees
 
@@ -34,7 +32,7 @@ needs_vectors = pytest.mark.skipif(not VECTORS.is_dir(), reason=f"no vectors in 
 COLLINS = EvalbParameters.collins()
 
 
-def score(gold: str, guess: str, parameters: EvalbParameters = COLLINS) -> EvalbScore:
+def score(gold: str, guess: str, parameters: EvalbParameters = COLLINS) -> Score:
     (only,) = evaluate([(from_line(gold), from_line(guess))], parameters)
     return only
 
@@ -114,18 +112,18 @@ GOLD = "(S (A (P this)) (B (Q is) (A (R a) (T test))))"
     ],
 )
 def test_brackets_and_tags(guess: str, matched: int, test: int, crossing: int, tags: int) -> None:
-    assert score(GOLD, guess) == EvalbScore(1, 4, 0, matched, 4, test, crossing, 4, tags)
+    assert score(GOLD, guess) == Score(1, 4, 0, matched, 4, test, crossing, 4, tags)
 
 
 def test_tags_are_compared_whole_and_labels_up_to_a_sign() -> None:
-    assert score("(S (A-B x))", "(S-1 (A-C x))") == EvalbScore(1, 1, 0, 1, 1, 1, 0, 1, 0)
+    assert score("(S (A-B x))", "(S-1 (A-C x))") == Score(1, 1, 0, 1, 1, 1, 0, 1, 0)
 
 
 def test_deleted_labels() -> None:
     gold = "(TOP (S (NP (NN a) (, ,)) (VP (VB b) (NP (-NONE- *))) (. .)))"
     # Length counts punctuation, but not -NONE-; words count neither; NP around nothing, TOP are no brackets.
-    assert score(gold, "(TOP (S (NP (NN a)) (VP (VB b))))") == EvalbScore(1, 4, 0, 3, 3, 3, 0, 2, 2)
-    assert score(gold, gold, EvalbParameters()) == EvalbScore(1, 5, 0, 5, 5, 5, 0, 5, 5)
+    assert score(gold, "(TOP (S (NP (NN a)) (VP (VB b))))") == Score(1, 4, 0, 3, 3, 3, 0, 2, 2)
+    assert score(gold, gold, EvalbParameters()) == Score(1, 5, 0, 5, 5, 5, 0, 5, 5)
 
 
 def test_bracket_of_deleted_label_is_cut_first() -> None:
@@ -159,9 +157,7 @@ def test_equal_words() -> None:
     equal = EvalbParameters(equal_words=pairs("This this"))
     for gold, guess in (("This", "this"), ("this", "This")):
         assert score(f"(A {gold})", f"(A {guess})", equal).status == 0
-    assert score("(S (A That))", "(S (A this))", equal) == EvalbScore(
-        1, 1, 1, problem="words differ (That|this)"
-    )
+    assert score("(S (A That))", "(S (A this))", equal) == Score(1, 1, 1, problem="words differ (That|this)")
 
 
 def test_unlabeled() -> None:
@@ -172,20 +168,20 @@ def test_unlabeled() -> None:
 
 @pytest.mark.parametrize("guess", ["", "(())", "(S (NP))", "(TOP (. .))"])
 def test_empty_guess(guess: str) -> None:
-    assert score("(TOP (S (NP (NN a)) (. .)))", guess) == EvalbScore(1, 2, 2, problem="no words in the guess")
+    assert score("(TOP (S (NP (NN a)) (. .)))", guess) == Score(1, 2, 2, problem="no words in the guess")
 
 
 def test_empty_gold_and_unequal_lengths() -> None:
-    assert score("", "") == EvalbScore(1, 0, 2, problem="no words in the guess")
-    assert score("", "(S (A a))") == EvalbScore(1, 0, 1, problem="lengths differ (0|1)")
-    assert score("(S (A a) (, ,))", "(S (A a) (B ,))") == EvalbScore(1, 2, 1, problem="lengths differ (1|2)")
+    assert score("", "") == Score(1, 0, 2, problem="no words in the guess")
+    assert score("", "(S (A a))") == Score(1, 0, 1, problem="lengths differ (0|1)")
+    assert score("(S (A a) (, ,))", "(S (A a) (B ,))") == Score(1, 2, 1, problem="lengths differ (1|2)")
 
 
 def test_unbalanced_sentence_has_numbers_but_is_an_error() -> None:
     """A bracket that is never closed ends at -1: it counts, and matches nothing that is closed."""
     result = score("(S (NP (A a)) (A b))", "(S (NP (A a)) (A b)")
-    assert result == EvalbScore(1, 2, 1, 1, 2, 2, 0, 2, 2, "unbalanced brackets in the guess tree")
-    assert EvalbSummary.of(result) == EvalbSummary(sentences=1, errors=1)
+    assert result == Score(1, 2, 1, 1, 2, 2, 0, 2, 2, "unbalanced brackets in the guess tree")
+    assert Summary.of(result) == Summary(sentences=1, errors=1)
 
 
 def test_deep_trees() -> None:
@@ -193,7 +189,7 @@ def test_deep_trees() -> None:
     chain = "(A " * depth + "(B b)" + ")" * depth
     right = "(A (B b) " * depth + "(B b)" + ")" * depth
     left = "(A " * depth + "(B b)" + " (B b))" * depth
-    assert score(chain, chain) == EvalbScore(1, 1, 0, depth, depth, depth, 0, 1, 1)
+    assert score(chain, chain) == Score(1, 1, 0, depth, depth, depth, 0, 1, 1)
     assert from_ctree(parse_bracket(chain)) == from_line(chain)
     crossed = score(left, right)
     assert (crossed.matched, crossed.gold, crossed.guess, crossed.crossing) == (1, depth, depth, depth - 1)
@@ -210,8 +206,8 @@ def test_quote_that_only_one_side_deletes() -> None:
     gold = "(S (NP (NN dogs) ('' ')) (VP (VB bark)))"
     guess = "(S (NP (NN dogs) (POS ')) (VP (VB bark)))"
     for one, other in ((gold, guess), (guess, gold)):
-        assert score(one, other, QUOTES) == EvalbScore(1, 3, 0, 3, 3, 3, 0, 3, 2)
-    assert score(gold, gold, QUOTES) == EvalbScore(1, 3, 0, 3, 3, 3, 0, 2, 2)
+        assert score(one, other, QUOTES) == Score(1, 3, 0, 3, 3, 3, 0, 3, 2)
+    assert score(gold, gold, QUOTES) == Score(1, 3, 0, 3, 3, 3, 0, 2, 2)
     no_quotes = EvalbParameters(delete_labels=QUOTES.delete_labels)
     assert score(gold, guess, no_quotes).problem == "lengths differ (2|3)"
 
@@ -232,7 +228,7 @@ def test_other_differences_stay_errors() -> None:
 def test_quote_can_come_back_twice() -> None:
     """The flaw of EVALB: a mark that was put back meets the next one of the guess and is put back again."""
     result = score("(S ('' ') (A a))", "(S (POS ') (POS ') (A a))", QUOTES)
-    assert result == EvalbScore(1, 2, 0, 1, 1, 1, 0, 3, 1)
+    assert result == Score(1, 2, 0, 1, 1, 1, 0, 3, 1)
 
 
 # The SPMRL variant
@@ -241,14 +237,14 @@ def test_quote_can_come_back_twice() -> None:
 def test_variant_deletes_no_words() -> None:
     variant = EvalbParameters(delete_labels=labels(".", "TOP"), spmrl=True)
     line = "(TOP (S (NP (NN a)) (. .)))"
-    assert score(line, line, variant) == EvalbScore(1, 2, 0, 2, 2, 2, 0, 2, 2)
-    assert score(line, "(TOP (S (NP (NN a)) (X .)))", variant) == EvalbScore(1, 2, 0, 2, 2, 2, 0, 2, 1)
+    assert score(line, line, variant) == Score(1, 2, 0, 2, 2, 2, 0, 2, 2)
+    assert score(line, "(TOP (S (NP (NN a)) (X .)))", variant) == Score(1, 2, 0, 2, 2, 2, 0, 2, 1)
 
 
 def test_variant_cuts_labels_and_tags() -> None:
     variant = EvalbParameters.spmrl2013()
     result = score("(NP#f=1# (N#g=m# a) (V-x b))", "(NP##x## (N b-) (V b))".replace("b-", "a"), variant)
-    assert result == EvalbScore(1, 2, 0, 1, 1, 1, 0, 2, 2)
+    assert result == Score(1, 2, 0, 1, 1, 1, 0, 2, 2)
     # Deleted labels are cut as well, so that -NONE- deletes brackets without a label.
     assert score("( (S (A a)))", "( (S (A a)))", variant).gold == 1
 
@@ -256,15 +252,15 @@ def test_variant_cuts_labels_and_tags() -> None:
 def test_variant_counts_unequal_lengths_as_valid() -> None:
     variant = EvalbParameters.spmrl2013()
     result = score("(S (A a) (B b))", "(S (A a))", variant)
-    assert result == EvalbScore(1, 2, 0, problem="lengths differ (2|1)")
-    assert EvalbSummary.of(result) == EvalbSummary(sentences=1, complete=1, uncrossed=1, twice_crossed=1)
+    assert result == Score(1, 2, 0, problem="lengths differ (2|1)")
+    assert Summary.of(result) == Summary(sentences=1, complete=1, uncrossed=1, twice_crossed=1)
 
 
 def test_variant_scores_one_word_twice() -> None:
     variant = EvalbParameters.spmrl2013()
     both = list(evaluate([(from_line("(S (A a))"), from_line("(S (A a) (B b))"))], variant))
     problem = "lengths differ (1|2)"
-    assert both == [EvalbScore(1, 1, 0, problem=problem), EvalbScore(1, 1, 0, 0, 1, 1, 0, 1, 1, problem)]
+    assert both == [Score(1, 1, 0, problem=problem), Score(1, 1, 0, 0, 1, 1, 0, 1, 1, problem)]
     both = list(evaluate([(from_line("(S (A a))"), from_line("(S (A b) (B b))"))], variant))
     assert [result.status for result in both] == [0, 1]
 
@@ -278,8 +274,8 @@ def sentences(*lines: tuple[str, str]) -> Iterator[tuple[EvalbLine, EvalbLine]]:
 
 def test_summaries_add_up() -> None:
     scores = [score(GOLD, GOLD), score(GOLD, "(S (A (P this) (Q is)) (A (R a) (T test)))"), score(GOLD, "")]
-    total = sum(map(EvalbSummary.of, scores), EvalbSummary())
-    assert total == EvalbSummary(3, 0, 1, 6, 8, 7, 1, 8, 8, complete=1, uncrossed=1, twice_crossed=2)
+    total = sum(map(Summary.of, scores), Summary())
+    assert total == Summary(3, 0, 1, 6, 8, 7, 1, 8, 8, complete=1, uncrossed=1, twice_crossed=2)
     assert (total.valid, total.recall, total.accuracy) == (2, 75.0, 100.0)
     assert total.precision == pytest.approx(600 / 7)
     assert total.f1 == pytest.approx(80.0)
@@ -291,7 +287,7 @@ def test_cutoff_is_the_last_length_that_counts() -> None:
     totals = Totals(cutoff=2)
     for length in (1, 2, 3):
         line = "(S " + "(A a) " * length + "(-NONE- *))"
-        totals.add(score(line, line))
+        list(totals.over([score(line, line)]))
     assert (totals.every.sentences, totals.every.words) == (3, 6)
     assert (totals.short.sentences, totals.short.words) == (2, 3)
 
@@ -306,7 +302,7 @@ def test_nothing_to_divide_by() -> None:
 
 
 def test_wide_numbers() -> None:
-    assert format_line(EvalbScore(12345, 1234, 0, 1000, 3000, 2000, 0, 12345, 6789)) == (
+    assert format_line(Score(12345, 1234, 0, 1000, 3000, 2000, 0, 12345, 6789)) == (
         "12345  1234    0   33.33  50.00   1000    3000  2000      0   12345  6789    54.99"
     )
 

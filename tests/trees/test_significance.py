@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from d2c.trees.scores.evalb import ERROR, EvalbScore
+from d2c.trees.scores.matches import ERROR, Score
 from d2c.trees.scores.significance import approximate_randomisation, holm, paired_lines
 
 
-def exact(first: list[EvalbScore], second: list[EvalbScore]) -> float:
+def exact(first: list[Score], second: list[Score]) -> float:
     """p over all 2^n ways of swapping."""
 
-    def f1(scores: list[EvalbScore]) -> float:
+    def f1(scores: list[Score]) -> float:
         return 200 * sum(s.matched for s in scores) / sum(s.gold + s.guess for s in scores)
 
     observed, extreme = abs(f1(second) - f1(first)), 0
@@ -29,12 +29,8 @@ def exact(first: list[EvalbScore], second: list[EvalbScore]) -> float:
 
 def test_it_approaches_the_exact_test() -> None:
     rng = random.Random(0)
-    first = [
-        EvalbScore(i, 9, matched=rng.randint(3, 8), gold=10, guess=rng.randint(8, 12)) for i in range(10)
-    ]
-    second = [
-        EvalbScore(i, 9, matched=rng.randint(4, 8), gold=10, guess=rng.randint(8, 12)) for i in range(10)
-    ]
+    first = [Score(i, 9, matched=rng.randint(3, 8), gold=10, guess=rng.randint(8, 12)) for i in range(10)]
+    second = [Score(i, 9, matched=rng.randint(4, 8), gold=10, guess=rng.randint(8, 12)) for i in range(10)]
     difference = approximate_randomisation(first, second, 20_000)
     assert difference.p == pytest.approx(exact(first, second), abs=0.01)
     assert approximate_randomisation(first, second, 20_000) == difference  # a seed, the same p
@@ -43,8 +39,8 @@ def test_it_approaches_the_exact_test() -> None:
 
 
 def test_equal_parsers_do_not_differ_and_all_better_ones_do() -> None:
-    scores = [EvalbScore(i, 9, matched=5, gold=10, guess=10) for i in range(30)]
-    better = [EvalbScore(i, 9, matched=6, gold=10, guess=10) for i in range(30)]
+    scores = [Score(i, 9, matched=5, gold=10, guess=10) for i in range(30)]
+    better = [Score(i, 9, matched=6, gold=10, guess=10) for i in range(30)]
     assert approximate_randomisation(scores, scores) == (0.0, 1.0)
     difference = approximate_randomisation(scores, better, 999)
     assert difference.points == pytest.approx(10) and difference.p == 1 / 1000
@@ -52,10 +48,10 @@ def test_equal_parsers_do_not_differ_and_all_better_ones_do() -> None:
 
 def test_sentences_without_scores_count_nothing() -> None:
     scores = [
-        EvalbScore(1, 9, matched=5, gold=10, guess=10),
-        EvalbScore(2, 9, ERROR, matched=9, gold=9, guess=9),
+        Score(1, 9, matched=5, gold=10, guess=10),
+        Score(2, 9, ERROR, matched=9, gold=9, guess=9),
     ]
-    better = [EvalbScore(1, 9, matched=5, gold=10, guess=10), EvalbScore(2, 9, matched=0, gold=9, guess=9)]
+    better = [Score(1, 9, matched=5, gold=10, guess=10), Score(2, 9, matched=0, gold=9, guess=9)]
     assert approximate_randomisation(scores[:1], better[:1]).points == 0
     assert approximate_randomisation(scores, scores).p == 1
     with pytest.raises(ValueError, match="2 and 1 sentences"):
@@ -76,8 +72,8 @@ def test_holm_rejects_what_the_step_down_test_rejects(ps: list[float]) -> None:
 
 
 def test_lines_of_one_pair_and_of_several() -> None:
-    scores = [EvalbScore(i, 9, matched=5, gold=10, guess=10) for i in range(30)]
-    better = [EvalbScore(i, 9, matched=6, gold=10, guess=10) for i in range(30)]
+    scores = [Score(i, 9, matched=5, gold=10, guess=10) for i in range(30)]
+    better = [Score(i, 9, matched=6, gold=10, guess=10) for i in range(30)]
     method = "paired approximate randomisation, 10,000 trials"
     (line,) = paired_lines([("b against a", scores, better)])
     assert line == f"b against a: +10.00 F1, p = 0.0001 ({method})"

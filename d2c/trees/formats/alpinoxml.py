@@ -103,7 +103,7 @@ ALPINOXML = CFormat(
     (".alpino.xml",),
     read_alpinoxml,
     write_alpinoxml,
-    holds=OF_GRAPHS | {"blanks"},
+    holds=(*OF_GRAPHS, "blanks"),
     named_as="tigerxml",
     looks_so=lambda start: "<alpino" in start,
 )

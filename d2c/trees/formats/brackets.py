@@ -148,7 +148,7 @@ BRACKETS = CFormat(
     (".mrg", ".brackets", ".ptb", ".parse", ".tree", ".trees"),
     read_brackets,
     write_brackets,
-    holds=frozenset(["traces"]),
+    holds=("traces",),
 )
 
 

@@ -211,5 +211,5 @@ CONLLU = Format(
     (".conllu", ".conll"),
     read_conllu,
     write_conllu,
-    holds=frozenset(["lemmas", "morphology", "grammatical functions", "comments", "blanks"]),
+    holds=("lemmas", "morphology", "grammatical functions", "comments", "blanks"),
 )

@@ -127,7 +127,7 @@ DISCBRACKET = CFormat(
     (".discbracket", ".dbr"),
     read_discbracket,
     write_discbracket,
-    holds=frozenset(["gaps", "brackets"]),
+    holds=("gaps", "brackets"),
     named_as="brackets",
     looks_so=is_discbracket,
 )

@@ -159,5 +159,5 @@ EXPORT = CFormat(
     (".export", ".negra"),
     read_export,
     write_export,
-    holds=OF_GRAPHS | {"comments"},
+    holds=(*OF_GRAPHS, "comments"),
 )

@@ -123,5 +123,5 @@ FLORESTA = CFormat(
     "floresta",
     (".floresta",),
     read_floresta,
-    holds=frozenset(["gaps", "heads", "grammatical functions", "brackets"]),
+    holds=("gaps", "heads", "grammatical functions", "brackets"),
 )

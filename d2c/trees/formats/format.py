@@ -32,8 +32,14 @@ Attribute = Literal[
 ]
 """What some files hold beside the words, tags and labels of continuous trees."""
 
-OF_GRAPHS = frozenset[Attribute](
-    ["gaps", "heads", "lemmas", "morphology", "grammatical functions", "secondary edges", "brackets"]
+OF_GRAPHS: tuple[Attribute, ...] = (
+    "gaps",
+    "heads",
+    "lemmas",
+    "morphology",
+    "grammatical functions",
+    "secondary edges",
+    "brackets",
 )
 
 
@@ -165,7 +171,7 @@ class Format(Generic[Tree]):
     suffixes: tuple[str, ...]
     read: Reader[Tree]
     write: Writer[Tree] | None = None
-    holds: frozenset[Attribute] = frozenset()
+    holds: tuple[Attribute, ...] = ()
     named_as: str = ""
     looks_so: Callable[[str], bool] = lambda _: False
 

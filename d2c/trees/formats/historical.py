@@ -47,7 +47,7 @@ def _trees(text: str, options: Options) -> Iterator[CTree | None]:
 
 
 read_historical = Reader(bracket_items, _trees)
-HISTORICAL = CFormat("historical", (".psd",), read_historical, holds=frozenset(["traces", "lemmas"]))
+HISTORICAL = CFormat("historical", (".psd",), read_historical, holds=("traces", "lemmas"))
 
 
 def _text(ctree: CTree) -> Sequence[int]:

@@ -84,6 +84,4 @@ def _tree(text: str, options: Options) -> CTree:
 
 
 read_sinica = item_reader(_items, _tree)
-SINICA = CFormat(
-    "sinica", (".sinica",), read_sinica, holds=frozenset(["heads", "grammatical functions", "blanks"])
-)
+SINICA = CFormat("sinica", (".sinica",), read_sinica, holds=("heads", "grammatical functions", "blanks"))

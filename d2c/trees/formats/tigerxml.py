@@ -101,7 +101,7 @@ TIGERXML = CFormat(
     (".tiger.xml", ".tigerxml", ".xml"),
     read_tigerxml,
     write_tigerxml,
-    holds=OF_GRAPHS | {"blanks"},
+    holds=(*OF_GRAPHS, "blanks"),
     named_as="alpinoxml",
     looks_so=lambda start: bool(start) and "<alpino" not in start,
 )

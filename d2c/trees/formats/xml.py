@@ -106,8 +106,9 @@ class _Collector:
         self.open_elements.append(element)
 
     def _end(self, tag: str) -> None:
-        if self.open_elements.pop() is self.outermost:
-            self.complete.append(self.fault or self.outermost)
+        element = self.open_elements.pop()
+        if element is self.outermost:
+            self.complete.append(self.fault or element)
             self.outermost = self.fault = None
 
     def _text(self, text: str) -> None:

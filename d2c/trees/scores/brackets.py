@@ -16,7 +16,7 @@ from d2c.trees.ctree import CTree
 from d2c.trees.heads import induce_heads
 from d2c.trees.scores import disco, evalb
 from d2c.trees.scores.evalb_sides import Rules, from_ctree
-from d2c.trees.scores.matches import Score, Summary
+from d2c.trees.scores.matches import Score, Summary, summed
 from d2c.trees.scores.prm import DiscoParameters, EvalbParameters
 from d2c.trees.transforms import raise_gaps
 
@@ -27,7 +27,6 @@ class Metric:
 
     title:        as tables name it
     scores:       of pairs of gold trees and guesses
-    sums:         the class of their sums
     label:        symbol → what must be equal for a match; None: such brackets are left out
     tags, forms:  tokens left out; of the gold tree
     bare_wrapper: whether a wrapper without a label (`CTree.top` is "") is a bracket
@@ -36,7 +35,6 @@ class Metric:
 
     title: str
     scores: Callable[[Iterable[tuple[CTree, CTree | None]]], Iterable[Score]]
-    sums: type[Summary]
     label: Callable[[str], str | None]
     tags: frozenset[str]
     forms: frozenset[str] = frozenset()
@@ -57,7 +55,7 @@ class Metric:
 
     def summary(self, scores: Iterable[Score]) -> Summary:
         """Return the sum of scores."""
-        return sum(map(self.sums.of, scores), self.sums())
+        return summed(scores)
 
 
 def evalb_metric(title: str, parameters: EvalbParameters) -> Metric:
@@ -77,7 +75,7 @@ def evalb_metric(title: str, parameters: EvalbParameters) -> Metric:
         return evalb.evaluate_by_gold(lines, parameters)
 
     label, tags = rules.bracket_label, rules.deleted_tags
-    return Metric(title, scores, evalb.EvalbSummary, label, tags, bare_wrapper=True, gaps=False)
+    return Metric(title, scores, label, tags, bare_wrapper=True, gaps=False)
 
 
 def disco_metric(title: str, parameters: DiscoParameters) -> Metric:
@@ -88,7 +86,7 @@ def disco_metric(title: str, parameters: DiscoParameters) -> Metric:
         return None if symbol in deleted else equal.get(symbol, symbol)
 
     scores = partial(disco.evaluate, parameters=parameters)
-    return Metric(title, scores, disco.DiscoSummary, label, deleted, parameters.delete_words)
+    return Metric(title, scores, label, deleted, parameters.delete_words)
 
 
 METRICS = {
@@ -107,4 +105,4 @@ def metric_for(gold: Iterable[CTree], gaps: bool = False) -> Metric:
 def bracket_scores(gold: Sequence[CTree], guess: Iterable[CTree | None], gaps: bool = False) -> Summary:
     """Return the summary under the metric for these gold trees."""
     metric = metric_for(gold, gaps)
-    return metric.summary(metric.score(gold, guess))
+    return summed(metric.score(gold, guess))

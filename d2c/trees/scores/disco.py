@@ -10,13 +10,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields, replace
 from itertools import accumulate
-from typing import Self
 
 from d2c.trees.ctree import Block, CTree, joined
-from d2c.trees.scores import matches
-from d2c.trees.scores.matches import Counts
+from d2c.trees.scores.matches import FAILED, VALID, Score, Summary, Totals, summed
 from d2c.trees.scores.prm import DiscoParameters
 
 Bracket = tuple[str, tuple[Block, ...]]
@@ -28,71 +25,7 @@ HEADER = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _DiscoCounts:
-    """Counts of a sentence, or of many.
-
-    words: tokens compared; disc_gold, disc_guess: brackets with gaps
-    distinct_gold, distinct_guess: brackets, equal ones of a sentence counted once
-    """
-
-    matched: int = 0
-    gold: int = 0
-    guess: int = 0
-    disc_gold: int = 0
-    disc_guess: int = 0
-    words: int = 0
-    correct_tags: int = 0
-    distinct_gold: int = 0
-    distinct_guess: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class DiscoScore(_DiscoCounts, matches.Score):
-    """The counts of one sentence; length: gold tokens but for the uncounted."""
-
-    id: int = 0
-    length: int = 0
-    problem: str = ""
-    other_tags: bool = False
-
-    @property
-    def failed(self) -> bool:
-        return bool(self.problem)
-
-    def line(self) -> str:
-        """Return the sentence's line of the table."""
-        recall, precision = _shown(self.recall, self.gold), _shown(self.precision, self.guess)
-        return (
-            f"{self.id:>3} {self.length:>6} {recall:>7} {precision:>7} {self.matched:>7} {self.gold:>6} "
-            f"{self.guess:>6} {self.words:>6} {self.correct_tags:>5} {_shown(self.accuracy, self.words):>7} "
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class DiscoSummary(_DiscoCounts, matches.Summary):
-    """Sums over sentences; they add up with `+`, but `longest`, which is the largest length."""
-
-    sentences: int = 0
-    longest: int = 0
-    complete: int = 0
-
-    @classmethod
-    def of(cls, score: DiscoScore) -> Self:
-        counts = {field.name: getattr(score, field.name) for field in fields(_DiscoCounts)}
-        return cls(sentences=1, longest=score.length, complete=int(score.complete_match), **counts)
-
-    def __add__(self, other: DiscoSummary) -> DiscoSummary:
-        return replace(Counts.__add__(self, other), longest=max(self.longest, other.longest))
-
-    @property
-    def valid(self) -> int:
-        return self.sentences
-
-
-def evaluate(
-    pairs: Iterable[tuple[CTree, CTree | None]], parameters: DiscoParameters
-) -> Iterator[DiscoScore]:
+def evaluate(pairs: Iterable[tuple[CTree, CTree | None]], parameters: DiscoParameters) -> Iterator[Score]:
     """Yield the scores of pairs of gold tree and guess. With `disc_only`, of sentences where either has a
     gap.
 
@@ -104,23 +37,21 @@ def evaluate(
             yield score
 
 
-def evaluate_all(gold: Iterable[CTree], guess: Iterable[CTree], parameters: DiscoParameters) -> DiscoSummary:
+def evaluate_all(gold: Iterable[CTree], guess: Iterable[CTree], parameters: DiscoParameters) -> Summary:
     """Return the sum of the scores."""
-    return sum(map(DiscoSummary.of, evaluate(zip(gold, guess, strict=True), parameters)), DiscoSummary())
+    return summed(evaluate(zip(gold, guess, strict=True), parameters))
 
 
-def report_lines(scores: Iterable[DiscoScore], cutoff: int) -> Iterator[str]:
-    """Yield the table, then the summary, as disco-dop prints them; a percentage of nothing is `nan`."""
+def report_lines(scores: Iterable[Score], totals: Totals) -> Iterator[str]:
+    """Yield the table, then the summary, as disco-dop prints them; a percentage of nothing is `nan`.
+
+    The scores are added to `totals`.
+    """
     yield from HEADER
-    short = every = DiscoSummary()
-    for score in scores:
-        every += DiscoSummary.of(score)
-        if score.length <= cutoff:
-            short += DiscoSummary.of(score)
-        yield score.line()
+    yield from map(format_line, totals.over(scores))
     yield ""
-    yield f"_________ Summary _________ <= {cutoff} ______ ALL"
-    sides = short, every
+    yield f"_________ Summary _________ <= {totals.cutoff} ______ ALL"
+    sides = totals.short, totals.every
     counts = {
         "number of sentences:": [side.sentences for side in sides],
         "longest sentence:": [side.longest for side in sides],
@@ -142,11 +73,21 @@ def report_lines(scores: Iterable[DiscoScore], cutoff: int) -> Iterator[str]:
         yield f"{title:<26} {shown[0]:>6} {shown[1]:>10}"
 
 
+def format_line(score: Score) -> str:
+    """Return the line of one sentence in disco-dop's table."""
+    recall, precision = _shown(score.recall, score.gold), _shown(score.precision, score.guess)
+    return (
+        f"{score.id:>3} {score.length:>6} {recall:>7} {precision:>7} {score.matched:>7} {score.gold:>6} "
+        f"{score.guess:>6} {score.words:>6} {score.correct_tags:>5} "
+        f"{_shown(score.accuracy, score.words):>7} "
+    )
+
+
 def _shown(percentage: float, whole: int) -> str:
     return f"{percentage:.2f}" if whole else "nan"
 
 
-def _compare(number: int, gold: CTree, guess: CTree | None, parameters: DiscoParameters) -> DiscoScore | None:
+def _compare(number: int, gold: CTree, guess: CTree | None, parameters: DiscoParameters) -> Score | None:
     deleted = parameters.delete_labels
     compared = [
         i
@@ -167,9 +108,22 @@ def _compare(number: int, gold: CTree, guess: CTree | None, parameters: DiscoPar
         if not one and not two:
             return None
     length = sum(tag not in parameters.uncounted for tag in gold.tokens.tags)
-    totals = (one & two).total(), one.total(), two.total()
-    distinct = len(one), len(two)
-    return DiscoScore(*totals, *gaps, words, correct, *distinct, number, length, problem, other_tags)
+    return Score(
+        number,
+        length,
+        FAILED if problem else VALID,
+        matched=(one & two).total(),
+        gold=one.total(),
+        guess=two.total(),
+        words=words,
+        correct_tags=correct,
+        problem=problem,
+        other_tags=other_tags,
+        disc_gold=gaps[0],
+        disc_guess=gaps[1],
+        distinct_gold=len(one),
+        distinct_guess=len(two),
+    )
 
 
 def _words(ctree: CTree, parameters: DiscoParameters) -> list[str]:

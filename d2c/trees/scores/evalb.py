@@ -16,20 +16,15 @@ closing brackets that close nothing) has a meaning here, and no limits.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from operator import ne
 from pathlib import Path
-from typing import Self
 
 from d2c.base.errors import FormatError
 from d2c.base.files import AnyPath, file_name, open_input
 from d2c.trees.formats.pairs import side_by_side
-from d2c.trees.scores import matches
 from d2c.trees.scores.evalb_sides import EvalbLine, Rules, Side, counts, from_line, restore_quotes
-from d2c.trees.scores.matches import percent
+from d2c.trees.scores.matches import ERROR, FAILED, SKIPPED, VALID, Score, Summary, Totals
 from d2c.trees.scores.prm import EvalbParameters
-
-VALID, ERROR, SKIPPED, FAILED = 0, 1, 2, 3
 
 _RULE = "=" * 76
 HEADER = (
@@ -39,94 +34,11 @@ HEADER = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class EvalbScore(matches.Score):
-    """The counts of one sentence.
-
-    id:       line number, from 1
-    length:   gold tokens, without those left out "for length"
-    status:   VALID, ERROR (words differ, or brackets are unbalanced), SKIPPED (no words in the guess),
-              FAILED (of `evaluate_by_gold`: all gold brackets are missed)
-    matched:  gold brackets found in the guess, out of `gold` and `guess` brackets
-    crossing: brackets of the guess that cross a gold bracket
-    words:    words compared, of which `correct_tags` have the right tag
-    problem:  in words, what is wrong with the sentence; empty for most
-    other_tags: whether the guess has other tags than gold (of `evaluate_by_gold`)
-    """
-
-    id: int
-    length: int
-    status: int = VALID
-    matched: int = 0
-    gold: int = 0
-    guess: int = 0
-    crossing: int = 0
-    words: int = 0
-    correct_tags: int = 0
-    problem: str = ""
-    other_tags: bool = False
-
-    @property
-    def valid(self) -> bool:
-        return self.status in (VALID, FAILED)
-
-    @property
-    def failed(self) -> bool:
-        return self.status == FAILED
-
-
-@dataclass(frozen=True, slots=True)
-class EvalbSummary(matches.Summary):
-    """Sums over sentences, which add up with `+`. Only valid sentences have brackets, crossings and words.
-
-    complete, uncrossed, twice_crossed: sentences whose brackets all match; whose crossings are 0, at most 2
-    """
-
-    sentences: int = 0
-    errors: int = 0
-    skipped: int = 0
-    matched: int = 0
-    gold: int = 0
-    guess: int = 0
-    crossing: int = 0
-    words: int = 0
-    correct_tags: int = 0
-    complete: int = 0
-    uncrossed: int = 0
-    twice_crossed: int = 0
-
-    @classmethod
-    def of(cls, score: EvalbScore) -> Self:
-        if not score.valid:
-            return cls(1, int(score.status == ERROR), int(score.status == SKIPPED))
-        if score.failed:
-            return cls(1, gold=score.gold)
-        crossing = score.crossing
-        counts = score.matched, score.gold, score.guess, crossing, score.words, score.correct_tags
-        return cls(1, 0, 0, *counts, int(score.complete_match), int(crossing == 0), int(crossing <= 2))
-
-    @property
-    def valid(self) -> int:
-        return self.sentences - self.errors - self.skipped
-
-    @property
-    def average_crossing(self) -> float:
-        return self.crossing / self.valid if self.valid else 0.0
-
-    @property
-    def no_crossing(self) -> float:
-        return percent(self.uncrossed, self.valid)
-
-    @property
-    def two_or_less_crossing(self) -> float:
-        return percent(self.twice_crossed, self.valid)
-
-
 class TooManyErrors(ValueError):
     """More errors than MAX_ERROR allows: EVALB stops here, before the sentence's line and the summaries."""
 
 
-def evaluate_files(gold: AnyPath, guess: AnyPath, parameters: EvalbParameters) -> Iterator[EvalbScore]:
+def evaluate_files(gold: AnyPath, guess: AnyPath, parameters: EvalbParameters) -> Iterator[Score]:
     """Yield the scores of two files of trees (`-`: standard input; `.gz`: packed), line against line.
 
     Raises FormatError for a line that cannot be read, or where one file has more lines than the other
@@ -145,7 +57,7 @@ def _lines(path: AnyPath) -> Iterator[EvalbLine]:
                 raise FormatError(file_name(path), number, 0, error.message) from None
 
 
-def evaluate(pairs: Iterable[tuple[EvalbLine, ...]], parameters: EvalbParameters) -> Iterator[EvalbScore]:
+def evaluate(pairs: Iterable[tuple[EvalbLine, ...]], parameters: EvalbParameters) -> Iterator[Score]:
     """Yield the score of each pair of a gold sentence and a guess, one at a time.
 
     The SPMRL variant may count a one-word sentence of unequal length twice, as two scores with one id.
@@ -155,7 +67,7 @@ def evaluate(pairs: Iterable[tuple[EvalbLine, ...]], parameters: EvalbParameters
     errors = 0
     for number, (gold, guess) in enumerate(pairs, 1):
         for event in _compare(number, gold, guess, rules):
-            if isinstance(event, EvalbScore):
+            if isinstance(event, Score):
                 yield event
                 continue
             errors += 1
@@ -166,7 +78,7 @@ def evaluate(pairs: Iterable[tuple[EvalbLine, ...]], parameters: EvalbParameters
 
 def evaluate_by_gold(
     pairs: Iterable[tuple[EvalbLine, EvalbLine | None]], parameters: EvalbParameters
-) -> Iterator[EvalbScore]:
+) -> Iterator[Score]:
     """Yield the score of each pair, in which the tags of *gold* say what is left out of both sides.
 
     Where EVALB finds an error or skips a sentence, and for None, the guess has FAILED; there are no errors.
@@ -177,7 +89,7 @@ def evaluate_by_gold(
         yield _by_gold(number, gold, guess, rules)
 
 
-def _by_gold(number: int, gold: EvalbLine, guess: EvalbLine | None, rules: Rules) -> EvalbScore:
+def _by_gold(number: int, gold: EvalbLine, guess: EvalbLine | None, rules: Rules) -> Score:
     length, one = _length(gold, rules), Side(gold, rules)
     problem = "no tree"
     if guess is not None:
@@ -186,9 +98,9 @@ def _by_gold(number: int, gold: EvalbLine, guess: EvalbLine | None, rules: Rules
         if rules.same_words(one.words, two.words):
             status = VALID if one.words else SKIPPED
             other_tags = any(map(ne, map(rules.tag, gold.tags), map(rules.tag, guess.tags)))
-            return EvalbScore(number, length, status, *counts(one, two, rules), other_tags=other_tags)
+            return Score(number, length, status, *counts(one, two, rules), other_tags=other_tags)
         problem = "other words than gold"
-    return EvalbScore(number, length, FAILED, gold=len(one.brackets(rules)), problem=problem)
+    return Score(number, length, FAILED, gold=len(one.brackets(rules)), problem=problem)
 
 
 def _length(gold: EvalbLine, rules: Rules) -> int:
@@ -196,7 +108,7 @@ def _length(gold: EvalbLine, rules: Rules) -> int:
     return len(gold.tags) - sum(map(uncounted.__contains__, gold.tags))
 
 
-def _compare(number: int, gold: EvalbLine, guess: EvalbLine, rules: Rules) -> Iterator[EvalbScore | str]:
+def _compare(number: int, gold: EvalbLine, guess: EvalbLine, rules: Rules) -> Iterator[Score | str]:
     """Yield the lines that EVALB prints for a sentence, and the errors that it counts, in its order."""
     parameters = rules.parameters
     length = _length(gold, rules)
@@ -208,7 +120,7 @@ def _compare(number: int, gold: EvalbLine, guess: EvalbLine, rules: Rules) -> It
     status = ERROR if problem else VALID
     one, two = Side(gold, rules), Side(guess, rules)
     if not two.words:
-        yield EvalbScore(number, length, SKIPPED, problem="no words in the guess")
+        yield Score(number, length, SKIPPED, problem="no words in the guess")
         return
     if len(one.words) != len(two.words) and parameters.quote_labels:
         restore_quotes(one, two, rules)
@@ -216,9 +128,9 @@ def _compare(number: int, gold: EvalbLine, guess: EvalbLine, rules: Rules) -> It
         problem = f"lengths differ ({len(one.words)}|{len(two.words)})"
         if not parameters.spmrl:
             yield problem
-            yield EvalbScore(number, length, ERROR, problem=problem)
+            yield Score(number, length, ERROR, problem=problem)
             return
-        yield EvalbScore(number, length, status, problem=problem)
+        yield Score(number, length, status, problem=problem)
         if len(one.words) > 1:
             yield problem
             return
@@ -226,39 +138,22 @@ def _compare(number: int, gold: EvalbLine, guess: EvalbLine, rules: Rules) -> It
         if ours != theirs and (ours, theirs) not in rules.equal_words:
             problem = f"words differ ({ours}|{theirs})"
             yield problem
-            yield EvalbScore(number, length, ERROR, problem=problem)
+            yield Score(number, length, ERROR, problem=problem)
             return
-    yield EvalbScore(number, length, status, *counts(one, two, rules), problem)
+    yield Score(number, length, status, *counts(one, two, rules), problem)
 
 
-@dataclass
-class Totals:
-    """The summaries of all sentences and of the short ones, those with at most `cutoff` tokens."""
-
-    cutoff: int = 40
-    every: EvalbSummary = field(default_factory=EvalbSummary)
-    short: EvalbSummary = field(default_factory=EvalbSummary)
-
-    def add(self, score: EvalbScore) -> None:
-        one = EvalbSummary.of(score)
-        self.every += one
-        if score.length <= self.cutoff:
-            self.short += one
-
-
-def report_lines(scores: Iterable[EvalbScore], totals: Totals) -> Iterator[str]:
+def report_lines(scores: Iterable[Score], totals: Totals) -> Iterator[str]:
     """Yield the lines that EVALB prints, while the scores come in; they are added to `totals`.
 
     An error that `scores` raises passes through: like EVALB's own output, the report then ends there.
     """
     yield from HEADER
-    for score in scores:
-        totals.add(score)
-        yield format_line(score)
+    yield from map(format_line, totals.over(scores))
     yield from format_totals(totals)
 
 
-def format_line(score: EvalbScore) -> str:
+def format_line(score: Score) -> str:
     """Return the line of one sentence in EVALB's table."""
     return (
         f"{score.id:4d}  {score.length:3d}    {score.status}  {score.recall:6.2f} {score.precision:6.2f}"
@@ -280,7 +175,7 @@ def format_totals(totals: Totals) -> list[str]:
     return [*lines, "", f"-- len<={totals.cutoff} --", *_block(totals.short)]
 
 
-def _block(summary: EvalbSummary) -> list[str]:
+def _block(summary: Summary) -> list[str]:
     counts = {
         "Number of sentence": summary.sentences,
         "Number of Error sentence": summary.errors,

@@ -6,11 +6,10 @@ digit may depend on it.
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cache
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 
 def percent(part: int, whole: int) -> float:
@@ -72,6 +71,9 @@ class Matches(Matching, Counts):
     matched: int = 0
 
 
+VALID, ERROR, SKIPPED, FAILED = 0, 1, 2, 3
+
+
 class _WithTags(Matching):
     """Brackets, and words compared, of which some have the right tag."""
 
@@ -85,28 +87,48 @@ class _WithTags(Matching):
         return percent(self.correct_tags, self.words)
 
 
+@dataclass(frozen=True, slots=True)
 class Score(_WithTags):
-    """The counts of one sentence, whose number is `id`; `length` as the scorer counts tokens.
+    """The counts of one sentence.
 
-    problem: in words, what is wrong with the sentence; empty for most
+    id:       its number, from 1; of its line, where lines are scored
+    length:   gold tokens, without those left out "for length"
+    status:   VALID, ERROR (words differ, or brackets are unbalanced), SKIPPED (no words in the guess),
+              FAILED (no guess over the words of gold: all gold brackets are missed)
+    matched:  gold brackets found in the guess, out of `gold` and `guess` brackets
+    crossing: brackets of the guess that cross a gold bracket, where these have no gaps
+    words:    words compared, of which `correct_tags` have the right tag
+    problem:  in words, what is wrong with the sentence; empty for most
     other_tags: whether the guess has other tags than gold
+    disc_gold, disc_guess: brackets with gaps
+    distinct_gold, distinct_guess: brackets, equal ones counted once
     """
 
-    __slots__ = ()
     id: int
     length: int
-    problem: str
-    other_tags: bool
+    status: int = VALID
+    matched: int = 0
+    gold: int = 0
+    guess: int = 0
+    crossing: int = 0
+    words: int = 0
+    correct_tags: int = 0
+    problem: str = ""
+    other_tags: bool = False
+    disc_gold: int = 0
+    disc_guess: int = 0
+    distinct_gold: int = 0
+    distinct_guess: int = 0
 
     @property
     def valid(self) -> bool:
         """Whether the sentence counts in sums."""
-        return True
+        return self.status in (VALID, FAILED)
 
     @property
-    @abstractmethod
     def failed(self) -> bool:
         """Whether there is no guess over the words of gold; all gold brackets are missed then."""
+        return self.status == FAILED
 
     @property
     def complete_match(self) -> bool:
@@ -114,29 +136,95 @@ class Score(_WithTags):
         return self.gold == self.guess == self.matched and not self.failed
 
 
+@dataclass(frozen=True, slots=True)
 class Summary(_WithTags, Counts):
-    """Sums over sentences; the brackets of `complete` ones all match."""
+    """Sums over sentences, which add up with `+`. Only valid sentences have brackets, crossings and words.
 
-    __slots__ = ()
-    complete: int
+    complete, uncrossed, twice_crossed: sentences whose brackets all match; whose crossings are 0, at most 2
+    longest: the largest length; it is not compared
+    """
+
+    sentences: int = 0
+    errors: int = 0
+    skipped: int = 0
+    matched: int = 0
+    gold: int = 0
+    guess: int = 0
+    crossing: int = 0
+    words: int = 0
+    correct_tags: int = 0
+    complete: int = 0
+    uncrossed: int = 0
+    twice_crossed: int = 0
+    disc_gold: int = 0
+    disc_guess: int = 0
+    distinct_gold: int = 0
+    distinct_guess: int = 0
+    longest: int = field(default=0, compare=False)
 
     @classmethod
-    @abstractmethod
-    def of(cls, score: Any) -> Self:
+    def of(cls, score: Score) -> Self:
         """Return the summary of one sentence."""
+        if not score.valid:
+            return cls(1, int(score.status == ERROR), int(score.status == SKIPPED))
+        crossing = 3 if score.failed else score.crossing  # what failed is not uncrossed
+        brackets = score.matched, score.gold, score.guess, score.crossing, score.words, score.correct_tags
+        sentences = int(score.complete_match), int(crossing == 0), int(crossing <= 2)
+        distinct = score.disc_gold, score.disc_guess, score.distinct_gold, score.distinct_guess
+        return cls(1, 0, 0, *brackets, *sentences, *distinct, score.length)
+
+    def __add__(self, other: Self) -> Self:
+        *summed, _ = _names(type(self))  # type: ignore[arg-type]
+        sums = [getattr(self, name) + getattr(other, name) for name in summed]
+        return type(self)(*sums, *[max(self.longest, other.longest)])
 
     @property
-    @abstractmethod
     def valid(self) -> int:
         """How many sentences count."""
+        return self.sentences - self.errors - self.skipped
 
     @property
     def complete_match(self) -> float:
         """Percent of the sentences whose brackets all match."""
         return percent(self.complete, self.valid)
 
+    @property
+    def average_crossing(self) -> float:
+        """Crossing brackets per sentence."""
+        return self.crossing / self.valid if self.valid else 0.0
 
-AnyScore = TypeVar("AnyScore", bound=Score)
+    @property
+    def no_crossing(self) -> float:
+        """Percent of the sentences without crossing brackets."""
+        return percent(self.uncrossed, self.valid)
+
+    @property
+    def two_or_less_crossing(self) -> float:
+        """Percent of the sentences with at most two."""
+        return percent(self.twice_crossed, self.valid)
+
+
+@dataclass
+class Totals:
+    """The summaries of all sentences and of the short ones, those with at most `cutoff` tokens."""
+
+    cutoff: int = 40
+    every: Summary = field(default_factory=Summary)
+    short: Summary = field(default_factory=Summary)
+
+    def over(self, scores: Iterable[Score]) -> Iterator[Score]:
+        """Yield scores, and add them."""
+        for score in scores:
+            one = Summary.of(score)
+            self.every += one
+            if score.length <= self.cutoff:
+                self.short += one
+            yield score
+
+
+def summed(scores: Iterable[Score]) -> Summary:
+    """Return the sum of scores."""
+    return sum(map(Summary.of, scores), Summary())
 
 
 class Notes:
@@ -146,7 +234,7 @@ class Notes:
         self.sentences = self.other_tags = self.failed = 0
         self.first = ""
 
-    def over(self, scores: Iterable[AnyScore]) -> Iterator[AnyScore]:
+    def over(self, scores: Iterable[Score]) -> Iterator[Score]:
         """Yield scores, and count."""
         for score in scores:
             self.sentences += 1
