@@ -28,7 +28,7 @@ from d2c.commands.options import (
     option_of,
     transformer_option,
 )
-from d2c.commands.pulse import Pulse
+from d2c.commands.progress import Heartbeat
 from d2c.commands.terminal import say
 from d2c.routes.dparsers import DPARSERS, TAGGERS, form_of, shortest
 from d2c.routes.registry import RouteSettings
@@ -125,21 +125,21 @@ def main(names: tuple[str, ...], out: Path, treebanks: Path | None, **options: A
     default = RouteSettings()
     options["chart"] = {name: options[name] for name in CHART if options[name] != default.option(name)}
     settings = Settings(**{field.name: options[field.name] for field in fields(Settings)})
-    with Pulse() as pulse:
+    with Heartbeat() as heartbeat:
         store = Store(out / "steps")
         single, *several = (PaperExperiment.of(treebank, settings, store) for treebank in chosen)
         steps = dict[str, StoredStep]()
         wanted, failed = TABLES if EVERY in names else dict.fromkeys(names), list[str]()
         own = {str(path) for treebank in chosen for path in treebank.files.values()}
         for name in wanted:
-            pulse.say(f"{name}: {TABLES[name].title}")
+            heartbeat.say(f"{name}: {TABLES[name].title}")
             store.used.clear()
             try:
                 made = make_table(name, single, several or [single])
             except (ModelError, FormatError, ChildProcessError) as error:
                 if len(wanted) == 1 or getattr(error, "file", None) in own:  # no table can be made
                     raise
-                pulse.say(f"d2c: {name}: {error}")
+                heartbeat.say(f"d2c: {name}: {error}")
                 failed.append(name)
             else:
                 steps |= store.used

@@ -19,7 +19,7 @@ import click
 
 from d2c.__main__ import main as run
 from d2c.commands.options import choice, trees_argument, tuning_options
-from d2c.commands.pulse import Pulse
+from d2c.commands.progress import Heartbeat
 from d2c.commands.train import train
 from d2c.routes.registry import ROUTES
 from d2c.training.spec import TrainingSpec
@@ -71,8 +71,8 @@ def tune(
     of_given = Trials(spec, sentences, Store(kept))
     described = partial(_written, context, defaults=True)
     try:
-        with Pulse() as pulse, opened(log) as logged:
-            tuned = choose(of_given, values, logged, trials, pulse.say, described)
+        with Heartbeat() as heartbeat, opened(log) as logged:
+            tuned = choose(of_given, values, logged, trials, heartbeat.say, described)
     finally:
         with suppress(OSError):
             kept.rmdir()  # where it is empty

@@ -1,6 +1,7 @@
 """The progress of long work, through `logging`: INFO is shown at once, DEBUG only where users wait for long.
 
-`d2c.commands.pulse` shows it. Scores are not logged here: they go to the `progress` callback of the caller.
+`d2c.commands.progress` shows it. Scores are not logged here: they go to the `progress` callback of the
+caller.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from d2c.commands.options import (
     reading_options,
     to_option,
 )
-from d2c.commands.terminal import shown
+from d2c.commands.progress import shown
 from d2c.parsing.json_lines import error_to_json, tree_to_json
 from d2c.parsing.output import format_by_name
 from d2c.parsing.parsed import NO_CTREE, NO_DTREE

@@ -10,7 +10,7 @@ import click
 
 from d2c.base.temporary import scratch
 from d2c.commands.options import FilePath, check_report, choice, training_options
-from d2c.commands.pulse import Pulse
+from d2c.commands.progress import Heartbeat
 from d2c.routes.dparsers import DPARSERS
 from d2c.routes.registry import ROUTES
 from d2c.training.spec import TrainingSpec
@@ -79,7 +79,7 @@ def compare(
     with (
         resources.as_file(resources.files("d2c.data") / "sample") as sample,
         scratch() as models,
-        Pulse() as pulse,
+        Heartbeat() as heartbeat,
     ):
         if report:
             check_report(report)
@@ -91,12 +91,12 @@ def compare(
         test, best = options.pop("test"), options.pop("best")
         spec = TrainingSpec(train, tested, asked, reading).changed(**options)
         scored = reading.files([test]) if test else None
-        comparison = train_and_compare(spec, directory, pulse.say, Scoring(metric, best), others, scored)
+        comparison = train_and_compare(spec, directory, heartbeat.say, Scoring(metric, best), others, scored)
         click.echo("\n".join(table_lines(comparison)))
         if report or output:
             path = report or directory / "report.html"
             write_report(comparison, path, table_of(comparison))
-            pulse.say(f"report: {path}")
+            heartbeat.say(f"report: {path}")
 
 
 def _several(dparser: str) -> list[str]:

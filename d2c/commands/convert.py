@@ -11,7 +11,8 @@ from d2c.base.errors import refusing
 from d2c.base.files import open_output
 from d2c.base.inputs import is_called, names_of, of_each
 from d2c.commands.options import FilePath, continuous_option, reading_options
-from d2c.commands.terminal import say, shown
+from d2c.commands.progress import shown
+from d2c.commands.terminal import say
 from d2c.trees.formats.conllu import format_conllu, read_conllu
 from d2c.trees.formats.conversion import convert_treebank
 from d2c.trees.formats.reading import Reading

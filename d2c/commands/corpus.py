@@ -20,8 +20,8 @@ from d2c.base.errors import needs
 from d2c.base.inputs import names_of
 from d2c.commands.options import kind_option, language_option, model_path, option_of
 from d2c.commands.parse import SOME_FAILED
-from d2c.commands.pulse import Pulse
-from d2c.commands.terminal import progress, say
+from d2c.commands.progress import Heartbeat, progress
+from d2c.commands.terminal import say
 from d2c.corpora.options import CorpusOptions
 from d2c.models.names import DEFAULTS, default
 
@@ -116,7 +116,7 @@ def _run(plan: Plan, manifest: Manifest) -> JobSummary:
 
     begin, named, words = time.monotonic(), 0, 0
     with ExitStack() as stack:
-        tell = say if sys.stderr.isatty() else stack.enter_context(Pulse()).say
+        tell = say if sys.stderr.isatty() else stack.enter_context(Heartbeat()).say
         more = stack.enter_context(progress(f"parsing {names_of(tuple(plan.inputs.files))}", tell=tell))
         for done in stack.enter_context(closing(run(plan, manifest))):
             (manifest.directory / NAME).unlink(missing_ok=True)  # true until then: `run` may refuse

@@ -18,7 +18,8 @@ from d2c.commands.options import (
     output_option,
     to_option,
 )
-from d2c.commands.terminal import report_repairs, say, shown
+from d2c.commands.progress import shown
+from d2c.commands.terminal import report_repairs, say
 from d2c.models.model import load_route
 from d2c.reduction.encodings import ENCODINGS
 from d2c.reduction.reduction import Reduction

@@ -16,7 +16,8 @@ from d2c.commands.options import (
     treebank_options,
     trees_argument,
 )
-from d2c.commands.terminal import say, shown
+from d2c.commands.progress import shown
+from d2c.commands.terminal import say
 from d2c.reduction.reduction import Reduction
 from d2c.routes.coding import Encode, Statistics, code_files
 from d2c.trees.formats.reading import Reading

@@ -16,7 +16,7 @@ from d2c.commands.options import (
     reading_options,
     trees_argument,
 )
-from d2c.commands.terminal import shown
+from d2c.commands.progress import shown
 from d2c.trees.formats.conversion import with_heads
 from d2c.trees.formats.reading import Reading
 from d2c.trees.heads import HeadCoverage, format_head_rules, load_head_rules

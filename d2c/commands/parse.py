@@ -28,7 +28,8 @@ from d2c.commands.options import (
     timeout_option,
     to_option,
 )
-from d2c.commands.terminal import More, progress, report_repairs, say
+from d2c.commands.progress import More, progress
+from d2c.commands.terminal import report_repairs, say
 from d2c.models.model import load_models, load_route
 from d2c.models.names import DEFAULTS, default, find, is_known, is_model, nearest, unreadable
 from d2c.parsing.options import JSON_LINES, TAGGED, TAGGED_NAMES, TEXT_NAMES, ParseOptions

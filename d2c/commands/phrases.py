@@ -19,7 +19,8 @@ from d2c.commands.options import (
     table_option,
     trees_argument,
 )
-from d2c.commands.terminal import say, shown
+from d2c.commands.progress import shown
+from d2c.commands.terminal import say
 from d2c.parsing.sentences import PARSED, is_parsed, read_sentences
 from d2c.trees.conversion import to_dependencies
 from d2c.trees.formats.reading import Reading

@@ -15,7 +15,7 @@ from d2c.commands.options import (
     training_options,
     trees_argument,
 )
-from d2c.commands.pulse import Pulse
+from d2c.commands.progress import Heartbeat
 from d2c.routes.registry import ROUTES
 from d2c.training.spec import TrainingSpec
 from d2c.training.train import train_models
@@ -48,9 +48,11 @@ def train(
 
         language_rules(options["language"])  # before hours of training
     files = reading.files(trees), reading.files(dev)
-    with Pulse() as pulse:
+    with Heartbeat() as heartbeat:
         if options["tagger"] and not options["language"] and options["head_rules"] != "collins":
-            pulse.say("this model will cut text by rules for English; for another language say --language")
+            heartbeat.say(
+                "this model will cut text by rules for English; for another language say --language"
+            )
         spec = TrainingSpec(*files, (route,), reading).changed(**options)
-        train_models(spec, [output], pulse.say)
-        pulse.say(f"{output}: trained")
+        train_models(spec, [output], heartbeat.say)
+        heartbeat.say(f"{output}: trained")

@@ -21,7 +21,8 @@ from d2c.commands.options import (
     reading_options,
     trees_argument,
 )
-from d2c.commands.terminal import say, shown
+from d2c.commands.progress import shown
+from d2c.commands.terminal import say
 from d2c.parsing.sentences import PARSED
 from d2c.trees.formats.reading import Reading
 

@@ -302,7 +302,7 @@ def test_version() -> None:
 
 
 def test_each_command_is_a_file() -> None:
-    helpers = {"__init__", "cli", "options", "pulse", "terminal"}
+    helpers = {"__init__", "cli", "options", "progress", "terminal"}
     files = {path.stem for path in (ROOT / "d2c" / "commands").glob("*.py")}
     assert files - helpers == set(COMMANDS)
 

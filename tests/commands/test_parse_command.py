@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -20,7 +19,7 @@ from click.testing import CliRunner
 
 from d2c.base.files import open_input
 from d2c.commands.cli import cli
-from d2c.commands.terminal import progress
+from d2c.commands.progress import progress
 from d2c.routes.registry import make_route
 from d2c.trees.formats.brackets import parse_bracket, read_brackets, save_brackets
 from d2c.trees.formats.conllu import read_conllu
@@ -306,9 +305,12 @@ def test_progress_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_the_time_that_is_left(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(time, "monotonic", iter([0.0, 5.0, 60.0]).__next__)
+    now = 0.0
+    monkeypatch.setattr("tqdm.std.time", lambda: now)
     with progress("parsing x") as more:
+        now = 5.0
         more(2, 11, 0.1)
+        now = 60.0
         more(4, 49, 0.25)
     assert capsys.readouterr().err == "parsing x: 6 sentences, 1 token/s, 0:01:00, about 0:03:00 left\n"
 

@@ -10,10 +10,10 @@ is linear in the length of the sentence.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import NamedTuple
 
 from d2c.base.counting import ranked
@@ -117,12 +117,15 @@ class RuleRows:
     tops: tuple[tuple[_ArcRow, Projections, Projections], ...]
 
     def __post_init__(self) -> None:
-        attached = [*chain.from_iterable(chains for _, chains in self.attachments)]
+        attached = [*itertools.chain.from_iterable(chains for _, chains in self.attachments)]
         if () in attached:
             raise ValueError("an attachment to no projection")
         bases = [(symbol,) for _, symbol in self.bases]
-        tops = chain.from_iterable((built, top) for _, built, top in self.tops)
-        if any("" in symbols or len(symbols) > MOST_PROJECTIONS for symbols in chain(attached, bases, tops)):
+        tops = itertools.chain.from_iterable((built, top) for _, built, top in self.tops)
+        if any(
+            "" in symbols or len(symbols) > MOST_PROJECTIONS
+            for symbols in itertools.chain(attached, bases, tops)
+        ):
             raise ValueError("a chain has an empty symbol, or is too long")
 
 

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import fcntl
 import itertools
 import logging
+import os
+import pty
+import struct
+import sys
+import termios
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-import d2c.commands.pulse as pulse
+import d2c.commands.progress as heard
 from d2c.base.errors import ModelError
 from d2c.base.progress import counted, log
 from d2c.commands.cli import cli
-from d2c.commands.pulse import PATIENCE, Pulse
+from d2c.commands.progress import PATIENCE, Heartbeat
 from d2c.protocols.training import evaluations
 from d2c.training.train import warn_of_presets
 
@@ -32,22 +39,22 @@ class Clock:
 @pytest.fixture
 def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     lines: list[str] = []
-    monkeypatch.setattr(pulse, "say", lambda line: lines.append(str(line)))
+    monkeypatch.setattr(heard, "say", lambda line: lines.append(str(line)))
     return lines
 
 
 @pytest.fixture
-def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Pulse, Clock]]:
+def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Heartbeat, Clock]]:
     """One that hears what is told, without its thread: the test looks at the time."""
     clock, level = Clock(), log.level
-    watching = Pulse(clock)
+    watching = Heartbeat(clock)
     monkeypatch.setattr(log, "handlers", [watching])
     log.setLevel(logging.DEBUG)
     yield watching, clock
     log.setLevel(level)
 
 
-def test_steps_without_scores(said: list[str], watched: tuple[Pulse, Clock]) -> None:
+def test_steps_without_scores(said: list[str], watched: tuple[Heartbeat, Clock]) -> None:
     """100 steps of a second each, the first score after 60: never more than PATIENCE steps without a line."""
     watching, clock = watched
     gaps, last = [], 0
@@ -73,7 +80,7 @@ def test_steps_without_scores(said: list[str], watched: tuple[Pulse, Clock]) -> 
     ]
 
 
-def test_long_phases_without_steps(said: list[str], watched: tuple[Pulse, Clock]) -> None:
+def test_long_phases_without_steps(said: list[str], watched: tuple[Heartbeat, Clock]) -> None:
     watching, clock = watched
     watching.say("reading")
     assert watching.beat() == PATIENCE
@@ -88,8 +95,8 @@ def test_long_phases_without_steps(said: list[str], watched: tuple[Pulse, Clock]
 
 
 def test_its_thread_ends_with_it(said: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pulse, "PATIENCE", 0.01)
-    with pytest.raises(ModelError), Pulse() as watching:
+    monkeypatch.setattr(heard, "PATIENCE", 0.01)
+    with pytest.raises(ModelError), Heartbeat() as watching:
         while not said:
             pass
         raise ModelError("over")
@@ -123,9 +130,40 @@ def test_what_training_says_first_and_whom_it_overwrites(tmp_path: Path) -> None
     assert (tmp_path / "model" / "model.json").stat() != before
 
 
-def test_presets_for_gpus(said: list[str], watched: tuple[Pulse, Clock]) -> None:
+def test_presets_for_gpus(said: list[str], watched: tuple[Heartbeat, Clock]) -> None:
     stanza = pytest.importorskip("d2c.dparsers.stanza.parser").StanzaParser
     warn_of_presets([stanza(preset="small", device="cpu"), stanza(device="cuda"), None])
     assert said == []
     warn_of_presets([stanza(device="cpu"), stanza(device="cpu")])
     assert said == ["the default preset is made for GPUs, and this is none; take --preset small on a CPU"]
+
+
+ON_A_TERMINAL = """
+from d2c.commands.progress import Heartbeat, progress
+from d2c.commands.terminal import say
+with progress("parsing x") as more, Heartbeat() as heartbeat:
+    more(2, 11)
+    heartbeat.say("a message")
+    say("another")
+    heartbeat.beat()
+"""
+
+
+def test_messages_and_bars_never_share_a_line() -> None:
+    """A bar is wiped out before a message, and drawn again below it."""
+    process, terminal = pty.fork()
+    if process == 0:
+        fcntl.ioctl(2, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+        os.execv(sys.executable, [sys.executable, "-c", ON_A_TERMINAL])
+    written = ""
+    with suppress(OSError):  # says the end
+        while more := os.read(terminal, 4096):
+            written += more.decode()
+    assert os.waitpid(process, 0)[1] == 0
+    lines = [line.rstrip("\r").rsplit("\r", 1)[-1] for line in written.replace("\x1b[A", "\n").split("\n")]
+    assert "parsing x: 2 sentences" in written and "... a message (" in written
+    assert [line for line in lines if "message" in line or "another" in line] == [
+        "a message",
+        "another",
+        "... a message (00:00 so far)",
+    ]
