@@ -17,24 +17,25 @@ from d2c.base.arrays import Floats
 from d2c.base.counting import commonest
 from d2c.base.progress import counted
 from d2c.cky.decoding import ChartDecoder
-from d2c.cky.grammar.grammar import ROOT, Grammar, Rule, levels_of
-from d2c.cky.grammar.vocabulary import Vocabulary
+from d2c.cky.grammar import ROOT, Grammar, Rule, levels_of
 from d2c.cky.learning.gold import Gold, examples_of
-from d2c.cky.learning.over_arcs import (
+from d2c.cky.learning.svm import (
     BEGIN,
     EPOCHS,
     FIRST,
     SQUARES,
+    Examples,
     PackedExample,
     columns_of,
     step_over_arcs,
+    train_on,
 )
-from d2c.cky.learning.svm import Examples, train_on
 from d2c.cky.model import Learned, read_model, used, write_model
-from d2c.cky.search.features import Scorer
+from d2c.cky.search.derivations import ChartInput
 from d2c.cky.search.pruning import UNPRUNED, estimate
-from d2c.cky.search.search import ChartInput
+from d2c.cky.search.scoring import Scorer
 from d2c.cky.settings import ChartSettings
+from d2c.cky.vocabulary import Vocabulary
 from d2c.learning.adagrad import AdaGrad
 from d2c.learning.learner import Checkpoint, Training, fingerprint_of, permuted
 from d2c.packed.arcs import ArcLabels, arcs_of, single
@@ -152,7 +153,8 @@ class ConstrainedCKY(ChartDecoder, Route):
         return training.run(
             len(examples.begin) - 1,
             lambda chosen: train_on(learner, training.gradient, examples, chosen, query, scorer),
-            *(score, progress),
+            score,
+            progress,
         )
 
     def go_on(
@@ -224,7 +226,7 @@ class ConstrainedCKY(ChartDecoder, Route):
         return training.run(len(sentences), learn, score, progress)
 
     def fit_grammar(self, ctrees: Iterable[CTree], dtrees: Iterable[DTree] | None = None) -> list[Gold]:
-        """Learns grammar and vocabulary, all that `oracle` needs; arguments and errors as of `fit`."""
+        """Learn grammar and vocabulary, all that `oracle` needs; arguments and errors as of `fit`."""
         treebank = list(ctrees)
         if dtrees is not None:
             treebank, dtrees = paired(treebank, dtrees)
@@ -260,8 +262,10 @@ class ConstrainedCKY(ChartDecoder, Route):
         return not self.vocabulary_.tags.keys().isdisjoint(tags)
 
     def encode(self, ctree: CTree) -> DTree:
-        """The d-tree that a d-parser learns from; an arc's label is the phrase symbol that it makes, or its
-        rule, where the settings say so."""
+        """Return the d-tree that a d-parser learns from.
+
+        The label of an arc is the phrase symbol that it makes, or its rule: see `ChartSettings.arc_labels`.
+        """
         headed = self._heads.headed(ctree)
         dtree = to_labelled_dependencies(headed)
         if self.settings.arc_labels == "phrase":
@@ -310,7 +314,7 @@ class ConstrainedCKY(ChartDecoder, Route):
 
     @classmethod
     def warm_up(cls, train: bool = False) -> None:
-        """Runs the kernels of decoding, or of training as well, so that they are compiled and kept in files.
+        """Run the kernels of decoding, or of training as well, so that they are compiled and kept in files.
 
         Takes seconds the first time on a machine, and a moment where they are already there.
         """
@@ -339,7 +343,7 @@ class ConstrainedCKY(ChartDecoder, Route):
         return load_head_rules(self.settings.head_rules)
 
     def gold(self, ctree: CTree, dtree: DTree | None = None) -> Gold:
-        """A gold tree, refined, with a d-tree, or with its own, labelled only where labels are used."""
+        """Return a gold tree, refined, with a d-tree; None: its own, labelled only where labels are used."""
         headed = self._heads.headed(ctree)
         refined, scheme = self._symbols.refine(headed), self.settings.binarization
         if dtree is not None:
@@ -349,7 +353,7 @@ class ConstrainedCKY(ChartDecoder, Route):
     def _scorer_of(
         self, dev: Sequence[CTree], dtrees: Iterable[DTree] | None
     ) -> Callable[[Floats], float] | None:
-        """F1 on a dev treebank as a function of the weights; None if there is no tree."""
+        """Return F1 on a dev treebank as a function of the weights; None if there is no tree."""
         given, gold = list(map(self.encode, dev) if dtrees is None else dtrees), list(map(visible, dev))
         if not given:
             return None

@@ -8,32 +8,32 @@ import numpy as np
 
 from d2c.base.arrays import Floats
 from d2c.base.errors import ModelError
-from d2c.cky.grammar.grammar import Grammar
-from d2c.cky.grammar.vocabulary import Vocabulary
+from d2c.cky.grammar import Grammar
 from d2c.cky.learning.gold import Gold
 from d2c.cky.minimum_risk import least_risk
 from d2c.cky.search.chart import Query, build_chart
-from d2c.cky.search.features import Scorer
-from d2c.cky.search.growing import COPY, Chart
-from d2c.cky.search.layout import Observed, heads_of, is_projective_tree
-from d2c.cky.search.nodes import nodes_of
-from d2c.cky.search.packed_chart import Packed
-from d2c.cky.search.packed_layout import lay_out_packed
-from d2c.cky.search.pruning import Constraints, restrict
-from d2c.cky.search.search import (
+from d2c.cky.search.deduction import COPY, Chart
+from d2c.cky.search.derivations import (
     ChartDerivation,
     ChartInput,
     Posteriors,
     best_derivation,
-    bracket_key,
     k_best_derivations,
     oracle_derivation,
     posteriors,
     scored_chart,
 )
-from d2c.cky.search.skeleton import NO_YIELDS, ArcScores
+from d2c.cky.search.nodes import nodes_of
+from d2c.cky.search.packed_chart import Packed
+from d2c.cky.search.packed_skeleton import packed_skeleton_of
+from d2c.cky.search.parts import bracket_key
+from d2c.cky.search.pruning import Constraints, restrict
+from d2c.cky.search.reach import NO_YIELDS, ArcScores
+from d2c.cky.search.scoring import Scorer
+from d2c.cky.search.skeleton import Observed, heads_of, is_projective_tree
 from d2c.cky.search.templates import Templates
 from d2c.cky.settings import ChartSettings
+from d2c.cky.vocabulary import Vocabulary
 from d2c.learning.semirings import count_derivations
 from d2c.packed.arc_features import ArcFeatures
 from d2c.packed.arcs import PackedArcs
@@ -190,17 +190,17 @@ class ChartDecoder:
 
     @property
     def templates(self) -> Templates:
-        """The templates in use."""
+        """Return the templates in use."""
         return Templates.of(self.vocabulary_.columns, self.settings.context)
 
     @property
     def scorer(self) -> Scorer:
-        """The weights and templates that score the parts of a derivation."""
+        """Return the weights and templates that score the parts of a derivation."""
         return Scorer(self.templates, self.grammar_.keys, self.weights_)
 
     @property
     def query(self) -> Query:
-        """The grammar and what pruning leaves, without the glue rule."""
+        """Return the grammar and what pruning leaves, without the glue rule."""
         constraints, most = restrict(self.allowed_, self.settings.pruning), self.settings.max_unaries
         default = self.grammar_.symbol_ids[self.default_]
         return Query(self.grammar_.table, self._axioms, constraints, most, default)
@@ -255,9 +255,9 @@ class ChartDecoder:
             scores, symbols = features.scores(self.weights_)
             scores, symbols = packed.scores + scores, packed.symbols + symbols
             packed = packed._replace(scores=scores, symbols=symbols, features=features)
-        return packed if kept.is_single else self._laid_out(packed, observed, beam)
+        return packed if kept.is_single else self._arranged(packed, observed, beam)
 
-    def _laid_out(self, packed: Packed, observed: Observed, beam: float) -> Packed:
+    def _arranged(self, packed: Packed, observed: Observed, beam: float) -> Packed:
         """Return packed arcs with what is in the chart: projective d-trees, and crossing ones."""
         around = self.settings.context or len(self.query.constraints.sides) > 0
         ends = packed.arcs.yields if packed.yields.size else None
@@ -267,7 +267,7 @@ class ChartDecoder:
         if not is_projective(own):
             best = [own, *(heads for heads, _ in k_best_dtrees(packed.arcs, AMONG, projective=False))]
             dtrees = dict.fromkeys(heads for heads in best if not is_projective(heads))
-        return packed._replace(layout=lay_out_packed(packed.arcs, around, scores), dtrees=[*dtrees])
+        return packed._replace(skeleton=packed_skeleton_of(packed.arcs, around, scores), dtrees=[*dtrees])
 
     def _packed(self, arcs: PackedArcs | None, observed: Observed, unlimited: bool = False) -> Packed | None:
         """Return the arcs that are kept; None where they say no more than the single d-tree.

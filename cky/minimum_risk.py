@@ -15,7 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from d2c.cky.search.search import Posteriors
+from d2c.cky.search.derivations import Posteriors
 from d2c.trees.compatible import Constituent, minimum_bayes_risk
 from d2c.trees.ctree import CTree, bits_of, child_over, tree_of
 from d2c.trees.unaries import Chain

@@ -11,10 +11,10 @@ import numpy as np
 
 from d2c.base.arrays import Floats
 from d2c.base.model_files import read_as, reading, write_settings
-from d2c.cky.grammar.grammar import ROOT, Grammar, Rule
-from d2c.cky.grammar.vocabulary import Vocabulary
+from d2c.cky.grammar import ROOT, Grammar, Rule
 from d2c.cky.search.pruning import Constraints
 from d2c.cky.settings import ChartSettings
+from d2c.cky.vocabulary import Vocabulary
 from d2c.learning.weights import Arrays, Like, dense, read_arrays, sparse, sparse_in, write_arrays
 from d2c.packed.feature import ArcFeature
 from d2c.trees.binarization import GLUE, LEFT, RIGHT, UNARY, Symbol
@@ -66,8 +66,14 @@ def write_model(directory: Path, settings: ChartSettings, learned: Learned) -> N
     """Write JSON, and the non-zero weights as .npz, into a directory, made if absent."""
     observed = learned.observed
     file = ModelFile(
-        *(settings.to_json(), learned.top, learned.gaps, learned.default, observed.rules, observed.levels),
-        *(learned.vocabulary, learned.arcs),
+        settings=settings.to_json(),
+        top=learned.top,
+        gaps=learned.gaps,
+        default=learned.default,
+        rules=observed.rules,
+        levels=observed.levels,
+        vocabulary=learned.vocabulary,
+        arcs=learned.arcs,
     )
     write_settings(directory / _SETTINGS, FORMAT, file)
     write_arrays(directory / _WEIGHTS, sparse(learned.weights) | learned.allowed._asdict())
@@ -95,7 +101,7 @@ def read_model(directory: Path) -> tuple[ChartSettings, Learned]:
 
 
 def used(observed: Grammar, settings: ChartSettings) -> Grammar:
-    """The grammar of the chart, of the rules that were read off."""
+    """Return the grammar of the chart, made of the rules that were read off."""
     return observed.closed() if settings.grammar == "closed" else observed
 
 
@@ -123,7 +129,7 @@ def _check_tags(vocabulary: Vocabulary, grammar: Grammar) -> None:
 
 
 def _constraints(arrays: Arrays, tags: int, rules: int) -> Constraints:
-    """Raises ValueError where they do not fit the grammar."""
+    """Return what pruning allows. Raises ValueError where it does not fit the grammar."""
     found = Constraints(*(arrays[name] for name in Constraints._fields))
     if found.by_tag.shape != (tags, rules) or len(found.sides) != len(found.next_side):
         raise ValueError("what pruning allows does not fit the grammar")

@@ -20,7 +20,7 @@ class ChartSettings(CommonSettings, LearnerSettings):
     """How constrained CKY learns and decodes.
 
     binarization: simple (PAD's) or markovized (the draft's), see `d2c.trees.binarization`
-    grammar:      the rules that were observed, or these closed: see `d2c.cky.grammar.grammar.Grammar.closed`
+    grammar:      the rules that were observed, or these closed: see `d2c.cky.grammar.Grammar.closed`
     symbols:      plain, vertical (with the parent's label) or collapsed (of unary chains), see
                   `d2c.trees.refinement`
     labels:       whether d-labels are features, where the d-trees of training have any

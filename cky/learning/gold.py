@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from d2c.base.progress import counted
-from d2c.cky.grammar.grammar import Grammar, Rule, rules_of
-from d2c.cky.grammar.vocabulary import Vocabulary
+from d2c.cky.grammar import Grammar, Rule, rules_of
 from d2c.cky.learning.svm import Examples
-from d2c.cky.search.layout import TOKEN, lay_out
-from d2c.cky.search.search import ChartDerivation, bracket_key
-from d2c.cky.search.sites import Parts, sites_of_steps
+from d2c.cky.search.derivations import ChartDerivation
+from d2c.cky.search.parts import Parts, bracket_key
+from d2c.cky.search.skeleton import TOKEN, sites_of_steps, skeleton_of
+from d2c.cky.vocabulary import Vocabulary
 from d2c.trees.binarization import BINARIZATIONS, LEFT, Derivation, Symbol, binarize
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import head_outward, modifiers_of
@@ -40,7 +40,10 @@ class Gold(NamedTuple):
 
     @classmethod
     def of(cls, ctree: CTree, scheme: str, heads: Sequence[int] | None, labels: Sequence[str] | None) -> Gold:
-        """With other heads than the gold ones if they are given."""
+        """Return them paired, with other heads than the gold ones if they are given.
+
+        scheme: of BINARIZATIONS
+        """
         gold_heads, derivation = binarize(ctree, BINARIZATIONS[scheme])
         return cls(ctree, gold_heads, derivation, gold_heads if heads is None else heads, labels)
 
@@ -49,7 +52,7 @@ class Gold(NamedTuple):
         return self._replace(heads=self.gold_heads)
 
     def rules(self) -> list[list[Rule]]:
-        """[n] the rules of the derivation, word by word; nothing where there is none."""
+        """Return [n] the rules of the derivation, word by word; nothing where there is none."""
         used: list[list[Rule]] = [[] for _ in self.gold_heads]
         if self.derivation is not None:
             for h, rule in rules_of(self.ctree.tokens.tags, self.gold_heads, self.derivation):
@@ -70,16 +73,16 @@ class Gold(NamedTuple):
         return named
 
     def parts(self, grammar: Grammar) -> Parts:
-        """The parts of the derivation, as the gold heads have it."""
+        """Return the parts of the derivation, as the gold heads have it."""
         rules = self.rules()
         flat = [rule for used in rules for rule in used]
         kinds = np.array([rule.kind for rule in flat], np.int32)
         ids = np.array([grammar.rule_ids.get(rule, _NO_RULE) for rule in flat], np.int32)
         steps = np.cumsum([0] + [len(used) for used in rules], dtype=np.int32)
-        return Parts(sites_of_steps(lay_out(np.array(self.gold_heads, np.int32)), kinds, steps), ids)
+        return Parts(sites_of_steps(skeleton_of(np.array(self.gold_heads, np.int32)), kinds, steps), ids)
 
     def brackets(self, grammar: Grammar) -> NDArray[np.int64]:
-        """Sorted keys of the constituents."""
+        """Return the sorted keys of the constituents, see `bracket_key`."""
         n, ids = len(self.gold_heads), grammar.symbol_ids
         keys = [
             bracket_key(ids[Symbol(label)], below[0], below[-1], n)
@@ -95,7 +98,10 @@ def examples_of(
     vocabulary: Vocabulary,
     oracle: Callable[[Gold], ChartDerivation],
 ) -> Examples:
-    """The columns of a treebank. Where heads are not the gold ones, the oracle says the derivation."""
+    """Return the columns of a treebank.
+
+    oracle: returns the derivation to learn where heads are not the gold ones
+    """
     observed = [np.zeros(1, TOKEN)]
     rules: list[int] = []
     steps, begin, ids = [0, 0], [0], grammar.rule_ids

@@ -1,13 +1,13 @@
-"""The constrained chart (PAD, Figure 3, right): all derivations over a d-tree, packed into a forest.
+"""The constrained chart (PAD, Figure 3, right): Y(x, d), all derivations over a d-tree, packed into a forest.
 
-An item is (h, a, b): word h with its a nearest left and b nearest right dependents, as any symbol. It grows
-by its next left or its next right dependent m, whose own item is complete, and by unary rules, of which at
-most `max_unaries` are applied between two attachments. Its words need not be contiguous, so d-trees with
-crossing arcs have a chart as well. Σ_h |L(h)| |R(h)| |G| edges at most.
+Its items (h, a, b) are those of the d-tree's skeleton, as any symbol. An item grows by its next left or its
+next right dependent m, whose own item is complete, and by unary rules, of which at most `max_unaries` are
+applied between two attachments. Its words need not be contiguous, so d-trees with crossing arcs have a chart
+as well. Σ_h |L(h)| |R(h)| |G| edges at most, and as much time.
 
-Packed arcs and lexicalised CKY have a walk of their own (`d2c.cky.search.packed_chart`): their items are
-states of automata. With one head a word it makes this chart, but takes twice the time. How cells grow is
-said once, in `d2c.cky.search.growing`.
+Packed arcs and lexicalised CKY have a walk of their own over the same deduction rules
+(`d2c.cky.search.packed_chart`): their items are states of automata. With one head a word it makes this chart,
+but takes twice the time.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from d2c.base.arrays import Ints
-from d2c.cky.grammar.grammar import RuleTable
-from d2c.cky.search.growing import (
+from d2c.cky.grammar import RuleTable
+from d2c.cky.search.deduction import (
     BLOCKS,
     EDGES,
     GLUED,
@@ -40,9 +40,8 @@ from d2c.cky.search.growing import (
     unary_steps,
     with_room,
 )
-from d2c.cky.search.layout import Layout, Observed, cell_of, heads_of, item_of, lay_out
 from d2c.cky.search.pruning import Constraints, certain_side
-from d2c.cky.search.sites import set_site
+from d2c.cky.search.skeleton import Observed, Skeleton, cell_of, heads_of, item_of, set_site, skeleton_of
 from d2c.learning.kernels import kernel, lean
 from d2c.trees.binarization import LEFT, UNARY
 
@@ -69,10 +68,10 @@ class Query(NamedTuple):
 
 @kernel
 def build_chart(query: Query, observed: Observed) -> Chart:
-    """Return all derivations of a sentence over its d-tree."""
+    """Return Y(x, d): all derivations of a sentence x over its d-tree d, packed."""
     rules, levels, glue = query.rules, query.max_unaries, query.glue
-    layout, tags = lay_out(heads_of(observed)), observed["tag"][1:-1].copy()
-    order, dependents, words = layout
+    skeleton, tags = skeleton_of(heads_of(observed)), observed["tag"][1:-1].copy()
+    order, dependents, words = skeleton
     n, size = len(tags), len(rules.whole)
     growing, every = new_chart(n, words[n]["cell"], size), np.zeros(0, np.bool_)
     counts = growing.counts
@@ -88,7 +87,7 @@ def build_chart(query: Query, observed: Observed) -> Chart:
             if cell == words[h]["cell"]:
                 start(growing, query.axioms[tag])
             for side in range(2):
-                _attach_next(query, layout, tags, side, (h, a, b), allowed, growing)
+                _attach_next(query, skeleton, tags, side, (h, a, b), allowed, growing)
             reset(growing, begin)
             set_site(dependents, words, UNARY, h, a, b, growing.sites[counts[BLOCKS]])
             if glue and cell == words[h + 1]["cell"] - 1:
@@ -108,7 +107,7 @@ def build_chart(query: Query, observed: Observed) -> Chart:
 @lean
 def _attach_next(
     query: Query,
-    layout: Layout,
+    skeleton: Skeleton,
     tags: Ints,
     side: int,
     item: tuple[int, int, int],
@@ -116,9 +115,9 @@ def _attach_next(
     growing: Growing,
 ) -> None:
     """Add the block in which the item (h, a, b) takes its last dependent on a side, where it may do so."""
-    (h, a, b), (_, dependents, words) = item, layout
+    (h, a, b), (_, dependents, words) = item, skeleton
     a0, b0 = (a - 1, b) if side == LEFT else (a, b - 1)
-    if min(a0, b0) < 0 or _certain_side(query.constraints, tags, layout, h, a0, b0) == 1 - side:
+    if min(a0, b0) < 0 or _certain_side(query.constraints, tags, skeleton, h, a0, b0) == 1 - side:
         return
     before = cell_of(words, h, a0, b0)
     if before < 0:
@@ -133,9 +132,9 @@ def _attach_next(
 
 
 @lean
-def _certain_side(constraints: Constraints, tags: Ints, layout: Layout, h: int, a: int, b: int) -> int:
-    """The side from which the item (h, a, b) must take its next dependent, or -1."""
-    word, dependents = layout.words[h], layout.dependents
+def _certain_side(constraints: Constraints, tags: Ints, skeleton: Skeleton, h: int, a: int, b: int) -> int:
+    """Return the side from which the item (h, a, b) must take its next dependent, or -1."""
+    word, dependents = skeleton.words[h], skeleton.dependents
     left, right = word["begin"] + a, word["middle"] + b
     if left >= word["middle"] or right >= word["end"]:
         return -1

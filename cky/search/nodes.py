@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from d2c.base.arrays import Ints
-from d2c.cky.grammar.grammar import RuleTable
-from d2c.cky.search.layout import lay_out
-from d2c.cky.search.sites import Parts
+from d2c.cky.grammar import RuleTable
+from d2c.cky.search.parts import Parts
+from d2c.cky.search.skeleton import skeleton_of
 from d2c.learning.kernels import kernel
 from d2c.trees.binarization import UNARY
 
@@ -57,7 +57,7 @@ def nodes_of(rules: RuleTable, n: int, parts: Parts, symbols: Ints) -> Nodes:
     labels, head_children = np.empty(count, np.int32), np.empty(count, np.int32)
     begin, children = np.zeros(count + 1, np.int32), np.empty(2 * count, np.int32)
     nodes = filled = 0
-    for h in lay_out(heads).order:
+    for h in skeleton_of(heads).order:
         for i in range(steps[h], steps[h + 1]):
             part = order[i]
             symbol, m = symbols[part], sites[part]["m"]

@@ -1,8 +1,8 @@
 """The chart over packed arcs: all derivations over all projective d-trees that the arcs hold, in one forest.
 
-Its cells are those of `d2c.cky.search.packed_layout`, filled as those of the constrained chart are. Where
-every word has one head it is the constrained chart of this d-tree; where items do not know the d-tree around
-them and all arcs are kept, it is that of lexicalised CKY.
+Its cells are those of `d2c.cky.search.packed_skeleton`, filled by the same rules as those of the constrained
+chart (`d2c.cky.search.deduction`). Where every word has one head it is the constrained chart of this d-tree;
+where items do not know the d-tree around them and all arcs are kept, it is that of lexicalised CKY.
 
 D-trees whose arcs cross have constrained charts of their own; those of the best can stand beside it.
 """
@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from d2c.base.arrays import Floats, Ints, Longs
-from d2c.cky.grammar.grammar import RuleTable
+from d2c.cky.grammar import RuleTable
 from d2c.cky.search.chart import Query, build_chart
-from d2c.cky.search.growing import (
+from d2c.cky.search.deduction import (
     BLOCKS,
     COPY,
     EDGES,
@@ -39,11 +39,10 @@ from d2c.cky.search.growing import (
     unary_steps,
     with_room,
 )
-from d2c.cky.search.layout import Observed
-from d2c.cky.search.packed_layout import PackedLayout
+from d2c.cky.search.packed_skeleton import PackedSkeleton
 from d2c.cky.search.pruning import certain_side
-from d2c.cky.search.sites import Sites
-from d2c.cky.search.skeleton import NO_YIELDS
+from d2c.cky.search.reach import NO_YIELDS
+from d2c.cky.search.skeleton import Observed, Sites
 from d2c.learning.forest import Forest
 from d2c.learning.kernels import inner, kernel, lean
 from d2c.packed.arc_features import ArcFeatures
@@ -57,7 +56,7 @@ class Packed(NamedTuple):
     """Arcs in place of one d-tree.
 
     arcs:     those of a sentence
-    layout:   of them; None where there are too many items, or each word has one head
+    skeleton: of them; None where there are too many items, or each word has one head
     scores:   [A] what each arc adds to the score of a derivation
     symbols:  [A, S] what each symbol of the grammar adds that an arc makes; [0, 0] without labels
     features: of which the weights are learned; None where there are none
@@ -66,7 +65,7 @@ class Packed(NamedTuple):
     """
 
     arcs: PackedArcs
-    layout: PackedLayout | None
+    skeleton: PackedSkeleton | None
     scores: Floats
     symbols: Floats
     features: ArcFeatures | None = None
@@ -75,13 +74,13 @@ class Packed(NamedTuple):
 
     @property
     def several(self) -> bool:
-        """Whether there are d-trees to look at in place of the single one."""
-        return self.layout is not None or len(self.dtrees) > 0
+        """Return whether there are d-trees to look at in place of the single one."""
+        return self.skeleton is not None or len(self.dtrees) > 0
 
 
 @lean
 def _set_site(site: np.void, side: int, place: np.void, left: np.void, right: np.void) -> None:
-    """Writes what is the same for all steps to a cell. left, right: its states."""
+    """Write what is the same for all steps to a cell. left, right: its states"""
     site["side"], site["h"], site["m"], site["g"], site["k"] = side, place["h"], -1, max(0, place["g"]), -1
     site["i"], site["j"] = left["bound"], right["bound"]
     site["next_left"], site["next_right"] = left["next"], right["next"]
@@ -90,7 +89,7 @@ def _set_site(site: np.void, side: int, place: np.void, left: np.void, right: np
 
 @lean
 def _set_step(site: np.void, source: np.void, item: np.void) -> None:
-    """Writes what is a step's own. source: the state that it starts from; item: what it takes."""
+    """Write what is a step's own. source: the state that it starts from; item: what it takes"""
     site["m"] = item["h"]
     if site["side"] == LEFT:
         site["inner_left"], site["k"] = source["inner"], item["last"]
@@ -100,24 +99,24 @@ def _set_step(site: np.void, source: np.void, item: np.void) -> None:
 
 @lean
 def _states_of(of: np.void, cell: int) -> tuple[int, int]:
-    """The states of a cell in its grid."""
+    """Return the states of a cell in its grid."""
     number, rights = np.int64(cell - of["cell"]), np.int64(of["right_end"] - of["right"])
     return of["left"] + number // rights, of["right"] + number % rights
 
 
 @lean
 def _cell_of(of: np.void, left: int, right: int) -> int:
-    """The cell of two states in a grid."""
+    """Return the cell of two states in a grid."""
     return of["cell"] + (left - of["left"]) * np.int64(of["right_end"] - of["right"]) + right - of["right"]
 
 
 @lean
-def _merge(rules: RuleTable, layout: PackedLayout, place: int, growing: Growing) -> None:
+def _merge(rules: RuleTable, skeleton: PackedSkeleton, place: int, growing: Growing) -> None:
     """Copy the whole constituents of all cells of an item to new vertices of its own."""
     begin, counts, site = growing.counts[VERTICES], growing.counts, growing.sites[growing.counts[BLOCKS]]
-    item, none = place - len(layout.grid_of), layout.states[0]
-    for member in range(layout.items[item]["members"], layout.items[item + 1]["members"]):
-        cell = layout.members[member]
+    item, none = place - len(skeleton.grid_of), skeleton.states[0]
+    for member in range(skeleton.items[item]["members"], skeleton.items[item + 1]["members"]):
+        cell = skeleton.members[member]
         for i in range(growing.begin[cell], growing.end[cell]):
             tail = growing.usable[i]
             symbol = growing.symbols[tail]
@@ -129,7 +128,7 @@ def _merge(rules: RuleTable, layout: PackedLayout, place: int, growing: Growing)
         growing.usable[counts[LISTED]] = vertex
         counts[LISTED] += 1
     growing.end[place] = counts[LISTED]
-    _set_site(site, UNARY, layout.grids[0], none, none)
+    _set_site(site, UNARY, skeleton.grids[0], none, none)
     end_block(growing)
 
 
@@ -149,14 +148,14 @@ def _list_whole(rules: RuleTable, cell: int, place: int, growing: Growing) -> No
 def _attach_all(
     query: Query,
     tags: Ints,
-    layout: PackedLayout,
+    skeleton: PackedSkeleton,
     cell: int,
     side: int,
     allowed: NDArray[np.bool_],
     growing: Growing,
 ) -> Growing:
     """Add a block for each step that leads to a cell on a side."""
-    of, states, steps = layout.grids[layout.grid_of[cell]], layout.states, layout.steps
+    of, states, steps = skeleton.grids[skeleton.grid_of[cell]], skeleton.states, skeleton.steps
     a, b = _states_of(of, cell)
     state = a if side == LEFT else b
     for step in range(states[state]["steps"], states[state + 1]["steps"]):
@@ -167,27 +166,27 @@ def _attach_all(
             continue
         growing = with_room(growing, 0, len(query.rules.kind), 1)
         first, site = growing.counts[EDGES], growing.sites[growing.counts[BLOCKS]]
-        before, item = _cell_of(of, one, other), len(layout.grid_of) + taken
+        before, item = _cell_of(of, one, other), len(skeleton.grid_of) + taken
         attach(query.rules, side, before, item, allowed, growing)
         if growing.counts[EDGES] > first:
             _set_site(site, side, of, states[a], states[b])
-            _set_step(site, states[source], layout.items[taken])
+            _set_step(site, states[source], skeleton.items[taken])
             end_block(growing)
     return growing
 
 
 @inner
-def _fill_cell(query: Query, tags: Ints, layout: PackedLayout, cell: int, growing: Growing) -> Growing:
+def _fill_cell(query: Query, tags: Ints, skeleton: PackedSkeleton, cell: int, growing: Growing) -> Growing:
     """Add all that a cell is derived by."""
     rules, levels, counts = query.rules, query.max_unaries, growing.counts
-    of, begin, size = layout.grids[layout.grid_of[cell]], counts[VERTICES], len(rules.whole)
+    of, begin, size = skeleton.grids[skeleton.grid_of[cell]], counts[VERTICES], len(rules.whole)
     a, b = _states_of(of, cell)
-    tag, left, right = tags[of["h"]], layout.states[a], layout.states[b]
+    tag, left, right = tags[of["h"]], skeleton.states[a], skeleton.states[b]
     allowed = query.constraints.by_tag[tag] if len(query.constraints.by_tag) else np.zeros(0, np.bool_)
     if left["bound"] == right["bound"]:
         start(growing, query.axioms[tag])
     for side in range(2):
-        growing = _attach_all(query, tags, layout, cell, side, allowed, growing)
+        growing = _attach_all(query, tags, skeleton, cell, side, allowed, growing)
     growing = with_room(growing, 0, (levels + 2) * (len(rules.kind) + 2 * size + 2), levels + 2)
     reset(growing, begin)
     _set_site(growing.sites[counts[BLOCKS]], UNARY, of, left, right)
@@ -198,41 +197,41 @@ def _fill_cell(query: Query, tags: Ints, layout: PackedLayout, cell: int, growin
 
 @kernel
 def build_packed_chart(
-    query: Query, observed: Observed, layout: PackedLayout, most: int
+    query: Query, observed: Observed, skeleton: PackedSkeleton, most: int
 ) -> tuple[Chart, bool]:
     """Return all derivations over packed arcs, without the glue rule; whether they are too many.
 
     observed: of which heads play no part; most: edges
     """
     tags = observed["tag"][1:-1].copy()
-    rules, size, cells = query.rules, len(query.rules.whole), len(layout.grid_of)
-    growing = new_chart(len(tags), len(layout.order), size)
+    rules, size, cells = query.rules, len(query.rules.whole), len(skeleton.grid_of)
+    growing = new_chart(len(tags), len(skeleton.order), size)
     counts = growing.counts
-    for place in layout.order:
+    for place in skeleton.order:
         if counts[EDGES] > most:
             break
         growing = with_room(growing, (query.max_unaries + 2) * (size + 1), 0, 0)
         if place < cells:
-            growing = _fill_cell(query, tags, layout, place, growing)
+            growing = _fill_cell(query, tags, skeleton, place, growing)
             continue
-        first, end = layout.items[place - cells]["members"], layout.items[place - cells + 1]["members"]
+        first, end = skeleton.items[place - cells]["members"], skeleton.items[place - cells + 1]["members"]
         if end - first == 1:  # what several cells make needs new vertices
-            _list_whole(rules, layout.members[first], place, growing)
+            _list_whole(rules, skeleton.members[first], place, growing)
         else:
             growing = with_room(growing, 0, (end - first) * size, 1)
-            _merge(rules, layout, place, growing)
+            _merge(rules, skeleton, place, growing)
     full = counts[EDGES] > most
     if full:
         counts[EDGES] = counts[BLOCKS] = 0
-    roots = len(layout.roots)
+    roots = len(skeleton.roots)
     growing = with_room(growing, 1, roots * size, roots)
-    for cell in layout.roots:
+    for cell in skeleton.roots:
         if not full:
-            of = layout.grids[layout.grid_of[cell]]
+            of = skeleton.grids[skeleton.grid_of[cell]]
             a, b = _states_of(of, cell)
             finish_root(rules, cell, False, growing)
             site = growing.sites[counts[BLOCKS]]
-            _set_site(site, UNARY, of, layout.states[a], layout.states[b])
+            _set_site(site, UNARY, of, skeleton.states[a], skeleton.states[b])
             end_block(growing)
     return finished(growing), full
 
@@ -242,8 +241,8 @@ def chart_over(query: Query, observed: Observed, packed: Packed, most: int) -> t
     themselves, or, without any of these, over the single d-tree; arguments and result as of
     `build_packed_chart`."""
     charts = list[Chart]()
-    if packed.layout is not None:
-        chart, full = build_packed_chart(query, observed, packed.layout, most)
+    if packed.skeleton is not None:
+        chart, full = build_packed_chart(query, observed, packed.skeleton, most)
         if full:
             return chart, full
         charts.append(chart)
@@ -276,24 +275,22 @@ def united(charts: Sequence[Chart]) -> Chart:
 
 
 def score_arcs(chart: Chart, packed: Packed, parents: Ints) -> Floats:
-    """[E] what the d-parser says for the arc that an edge makes, for the symbol that it makes there, and for
-    the yield of the dependent; 0 where it makes no arc. parents: [R] of the rules."""
+    """Return [E] what the d-parser says for the arc that an edge makes, for the symbol that it makes there,
+    and for the yield of the dependent; 0 where it makes no arc. parents: [R] of the rules"""
     scores, places = np.zeros(len(chart.rules), np.float32), places_of(chart.sites, packed.arcs)
-    _add_arcs(scores, chart, places, packed.scores, packed.symbols, parents)
-    if packed.yields.size:
-        _add_yields(scores, chart, packed.yields)
+    _add_arcs(scores, chart, places, (packed.scores, packed.symbols, packed.yields), parents)
     return scores
 
 
 def places_of(sites: Sites, arcs: PackedArcs) -> Longs:
-    """[B] the arc that is made at each of these sites, or -1."""
+    """Return [B] the arc that is made at each of these sites, or -1."""
     places: Longs = _places_of(sites, arcs.begin, arcs.heads)
     return places
 
 
 @kernel
 def _places_of(sites: Sites, begin: Ints, heads: Ints) -> Longs:
-    """[B] as of `places_of`. begin, heads: of the arcs"""
+    """Return as `places_of`. begin, heads: of the arcs"""
     places = np.full(len(sites), np.int64(-1))
     for block in range(len(sites)):
         site = sites[block]
@@ -308,31 +305,24 @@ def _places_of(sites: Sites, begin: Ints, heads: Ints) -> Longs:
 
 @kernel
 def _add_arcs(
-    scores: Floats, chart: Chart, places: Longs, of_arcs: Floats, of_symbols: Floats, parents: Ints
+    scores: Floats, chart: Chart, places: Longs, said: tuple[Floats, Floats, Floats], parents: Ints
 ) -> None:
-    """Adds the scores of arcs and symbols. places: [blocks] the arc, or -1; of_symbols: [A, S], or [0, 0]"""
-    edge = 0
+    """Add the scores of arcs, of the symbols that they make, and of the yields of dependents.
+
+    places: [B] as of `places_of`; said: as `Packed` has scores, symbols and yields
+    """
+    edge, (of_arcs, of_symbols, yields) = 0, said
     for block in range(len(chart.ends)):
-        place, attaches = places[block], chart.sites[block]["m"] >= 0
+        place, site, own = places[block], chart.sites[block], np.float32(0.0)
+        m = site["m"]
+        if m >= 0 and len(yields[0]):
+            first, last = (site["i"], site["k"]) if site["side"] == LEFT else (site["k"] + 1, site["j"])
+            own = yields[0, m, first] + yields[1, m, last]
         while edge < chart.ends[block]:
             rule = chart.rules[edge]
             if place >= 0 and rule != COPY:
                 scores[edge] += of_arcs[place]
-                if attaches and rule >= 0 and len(of_symbols):
+                if m >= 0 and rule >= 0 and len(of_symbols):
                     scores[edge] += of_symbols[place, parents[rule]]
-            edge += 1
-
-
-@kernel
-def _add_yields(scores: Floats, chart: Chart, yields: Floats) -> None:
-    """Adds the scores of the yields of dependents, where these are attached. yields: [2, n, n]"""
-    edge = 0
-    for block in range(len(chart.ends)):
-        site, end, own = chart.sites[block], chart.ends[block], np.float32(0.0)
-        m = site["m"]
-        if m >= 0:
-            first, last = (site["i"], site["k"]) if site["side"] == LEFT else (site["k"] + 1, site["j"])
-            own = yields[0, m, first] + yields[1, m, last]
-        while edge < end:
             scores[edge] += own
             edge += 1

@@ -1,4 +1,4 @@
-"""The two ways of section 3.2 to make the constrained chart smaller, estimated from derivations.
+"""Pruning 1 and 2 (PAD, section 3.2): what makes the constrained chart smaller, learned from derivations.
 
 Method 1 lets a rule apply only to head words with tags that it was seen with, or, in a closed grammar, that
 closing the rules seen with the tag makes. Method 2 fixes the side of the next dependent where
@@ -14,14 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from d2c.base.arrays import Ints
-from d2c.cky.search.growing import place_of
-from d2c.cky.search.sites import Parts
+from d2c.cky.search.deduction import place_of
+from d2c.cky.search.parts import Parts
 from d2c.learning.kernels import inner, lean
 from d2c.trees.binarization import LEFT, UNARY
 
 
 class Constraints(NamedTuple):
-    """The constraints that method 1 and method 2 of section 3.2 put on derivations.
+    """The constraints that method 1 and method 2 put on derivations.
 
     by_tag: [T, R] whether rule r may apply to a head word with tag t; no rows: any may
     sides:  sorted keys (tag(h), tag(m), tag(m')) with the side that comes next for certain, see `side_key`
@@ -37,7 +37,7 @@ UNPRUNED = Constraints(np.zeros((0, 0), np.bool_), np.zeros(0, np.int64), np.zer
 
 
 def side_key(head_tag: Any, left_tag: Any, right_tag: Any) -> Any:
-    """One number for the tags of a head word and of its next dependents on both sides, or [C] for many."""
+    """Return one number, or [C], for the tags of a head word and of its next dependents on both sides."""
     return (head_tag * (1 << 20) + left_tag) * (1 << 20) + right_tag
 
 
@@ -46,8 +46,10 @@ _side_key = inner(side_key)
 
 @lean
 def certain_side(constraints: Constraints, tags: Ints, h: int, left: int, right: int) -> int:
-    """The side from which word h must take its next dependent, or -1. left, right: these dependents, or -1
-    where there are no more."""
+    """Return the side from which word h must take its next dependent, or -1.
+
+    tags: [n]; left, right: the next dependents, or -1 where there are no more
+    """
     if len(constraints.sides) == 0 or left < 0 or right < 0:
         return -1
     key = _side_key(np.int64(tags[h]), np.int64(tags[left]), np.int64(tags[right]))

@@ -1,253 +1,226 @@
-"""Which words every word can have below it over packed arcs, and so the items of all projective d-trees.
+"""A d-tree's skeleton: what it fixes of every c-tree in Y(x, d) (PAD, section 3.1).
 
-The words of h reach from one bound to another, on either side as far as those of its dependents do, which it
-takes one after the other, each of them with words that begin where those of h end. Bottom-up it is found how
-far they can reach, and with which best scores of arcs and yields; top-down what of that is in a projective
-d-tree with one root whose score is not far below the best one's. Over all arcs of n words the latter takes
-time n⁴.
+Of each word h: its left dependents L(h) and right dependents R(h), from the word outward, in which order it
+takes them; its span ⟨h⇐, h⇒⟩, all words below it; and its items. An item (h, a, b) is word h with its a
+nearest left and b nearest right dependents: there are (|L(h)| + 1)(|R(h)| + 1), each with a cell in the
+chart. A word with so many dependents on both sides that this is more than MOST_CELLS takes all
+right ones first, as the simple binarization does within a node: it has the |L(h)| + |R(h)| + 1 items (0, b)
+and (a, |R(h)|).
+
+A site is where a rule applies, whatever the rule: a step from one item to another.
+
+Kernels count words from 0. Heads are 1..n, and 0 for the root.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from d2c.base.arrays import Doubles, Floats, Ints, Longs
-from d2c.cky.search.growing import NONE, room
-from d2c.learning.kernels import inner, kernel, lean
-from d2c.trees.binarization import LEFT, RIGHT
+from d2c.base.arrays import Ints
+from d2c.learning.kernels import kernel, lean
+from d2c.trees.binarization import LEFT, RIGHT, UNARY
 
-Bits = NDArray[np.uint8]
-# Bits of a word and a bound, for each side, moved left by this: whether it is on the way of an item of some
-# d-tree, and whether it is where one ends
-USEFUL, WHOLE = 1, 4
-NO_YIELDS = np.zeros((2, 0, 0), np.float32)
-_ROUNDING = 1e-6  # of sums of scores
+MOST_CELLS = 10_000
 
+# What features see of a token: numbers of its word, its tag, its head (1..n, 0 = root), the d-label of the
+# arc into it, and its morphology, from 1 on. A sentence has a token of zeros before and behind; d-labels and
+# morphology are zeros, too, unless in use
+TOKEN = np.dtype([(name, np.int32) for name in ("word", "tag", "head", "label", "morph")], align=True)
+Observed = NDArray[np.void]  # [n + 2] of TOKEN
 
-class ArcScores(NamedTuple):
-    """What d-trees are compared by: the sum over their arcs, and over the yields of all words but the root.
+# Of each word: its head (1..n, 0 = root); where in `Skeleton.dependents` its left dependents begin, where its
+# right ones begin and end; the outermost words of its yield, which may have gaps if arcs cross; the number of
+# its first cell
+WORD = np.dtype(
+    [(name, np.int32) for name in ("head", "begin", "middle", "end", "first", "last", "cell")], align=True
+)
 
-    arcs:   [A] scores
-    yields: [2, n, n] of the first and the last word of each word's yield; [2, 0, 0] without these
-    beam:   what is only in d-trees with a score so far below the best one's is left out
-    """
-
-    arcs: Floats
-    yields: Floats
-    beam: float
+# The site of a step to the item (h, a, b):
+# side:  LEFT, RIGHT or UNARY
+# h, m:  head word; dependent (-1 in a unary step)
+# g:     head of h, 1..n, 0 where it is the root
+# i, j:  first and last word of the result
+# k:     last word of the left part; in unary steps how many were before, of root rules and copies -1
+# next_left, next_right:   the dependents of h that come next on either side (-1: none)
+# inner_left, inner_right: the outermost ones that the step found there (-1: none)
+SITE = np.dtype(
+    [(name, np.int32) for name in ("side", "h", "m", "g", "i", "j", "k")]
+    + [(name, np.int32) for name in ("next_left", "next_right", "inner_left", "inner_right")],
+    align=True,
+)
+Sites = NDArray[np.void]  # of SITE
 
 
 class Skeleton(NamedTuple):
-    """How far the words of each word reach on either side, and by which dependents.
+    """The skeleton of a d-tree of n words.
 
-    begin:      [2n + 1] where in `dependents` those to the left of word 0, 1, ..., then to the right, begin
-    dependents: in order
-    marks:      [n, n] bits of each word and each bound
+    order:      [n] words, dependents before their heads
+    dependents: [n - 1] the left dependents of word 0 outward, its right ones outward, those of word 1, ...
+    words:      [n + 1] of type WORD; behind the last one only its cell means something
     """
 
-    begin: Ints
+    order: Ints
     dependents: Ints
-    marks: Bits
-
-
-class _Spans(NamedTuple):
-    """The best scores over both sides of words (Eisner's chart, COLING 1996).
-
-    inside:  [n, n] of the words of h to a bound, its own yield not among them; -inf where they cannot reach
-    near:    [D] of a dependent without what is beyond it, with the words of its head before it
-    outside: [n, n] of all but `inside` in a d-tree; on the diagonal without meaning
-    limit:   of all, at least
-    """
-
-    inside: Doubles
-    near: Doubles
-    outside: Doubles
-    limit: float
-
-
-@lean
-def between(side: int, h: int, m: int) -> tuple[int, int]:
-    """Return the bounds (from, to) of h before m, which may be a bound, too: there h may take m."""
-    return (m + 1, h + 1) if side == LEFT else (h, m)
-
-
-@lean
-def beyond(side: int, m: int, n: int) -> tuple[int, int]:
-    """Return the bounds (from, to) that h may reach by taking m."""
-    return (0, m + 1) if side == LEFT else (m, n)
-
-
-@lean
-def edge_of(side: int, before: int) -> int:
-    """Return the next word beyond a bound."""
-    return before - 1 if side == LEFT else before + 1
-
-
-@lean
-def ends(side: int, bound: int, before: int) -> tuple[int, int]:
-    """Return the first and the last word of what is taken between two bounds."""
-    edge = edge_of(side, before)
-    return (bound, edge) if side == LEFT else (edge, bound)
-
-
-@lean
-def item_key(n: int, h: int, g: int, first: int, last: int) -> int:
-    """Return one number for an item, by which items are sorted."""
-    return ((h * (n + 2) + g + 1) * n + first) * n + last
-
-
-@inner
-def _dependents(begin: Ints, heads: Ints, scores: Floats) -> tuple[Ints, Ints, Floats]:
-    """Return `begin` and `dependents` of a skeleton, and the scores of the arcs to these. Linear time."""
-    n = len(begin) - 1
-    first, dependents = np.zeros(2 * n + 2, np.int32), np.empty(len(heads), np.int32)
-    of_arcs = np.empty(len(heads), np.float32)
-    for count in range(2):  # how many, then which ones
-        for m in range(n):
-            for arc in range(begin[m], begin[m + 1]):
-                h = heads[arc] - 1
-                row = (LEFT if m < h else RIGHT) * n + h
-                if h >= 0 and count:
-                    dependents[first[row + 1]], of_arcs[first[row + 1]] = m, scores[arc]
-                    first[row + 1] += 1
-                elif h >= 0:
-                    first[row + 2] += 1
-        for row in range(0 if count else 2 * n):
-            first[row + 2] += first[row + 1]
-    return first[:-1], dependents, of_arcs
-
-
-@lean
-def _end(inside: Doubles, yields: Floats, side: int, m: int, bound: int) -> float:
-    """Return the best score of one side of a dependent."""
-    return inside[m, bound] + yields[side, m, bound]
-
-
-@lean
-def _grow(skeleton: Skeleton, scores: Floats, yields: Floats, inside: Doubles, near: Doubles) -> None:
-    """Write `inside` and `near`, from the word outward. scores: [D]"""
-    n = len(inside)
-    for far in range(1, n):
-        for row in range(2 * n):
-            side, h = row // n, row % n
-            bound = h - far if side == LEFT else h + far
-            for i in range(skeleton.begin[row], skeleton.begin[row + 1] if 0 <= bound < n else 0):
-                m = np.int64(skeleton.dependents[i])
-                low, high = between(side, h, m) if m == bound else (0, 0)
-                for before in range(low, high):
-                    edge = edge_of(side, before)
-                    score = inside[h, before] + _end(inside, yields, 1 - side, m, edge) + scores[i]
-                    near[i] = max(near[i], score)
-                low, high = beyond(side, m, n)
-                if low <= bound < high:
-                    score = near[i] + _end(inside, yields, side, m, bound)
-                    inside[h, bound] = max(inside[h, bound], score)
-
-
-@lean
-def _shrink(skeleton: Skeleton, scores: Floats, yields: Floats, spans: _Spans, whole: Doubles) -> None:
-    """Write `outside`, toward the word. whole: [D] of all but `near`, beginning with -inf"""
-    inside, near, outside, _ = spans
-    n = len(inside)
-    for far in range(n - 1, 0, -1):
-        for row in range(2 * n):
-            side, h = row // n, row % n
-            bound = h - far if side == LEFT else h + far
-            for i in range(skeleton.begin[row], skeleton.begin[row + 1] if 0 <= bound < n else 0):
-                m = np.int64(skeleton.dependents[i])
-                low, high = beyond(side, m, n)
-                if low <= bound < high:
-                    own = outside[h, bound] + yields[side, m, bound]
-                    whole[i] = max(whole[i], own + inside[m, bound])
-                    outside[m, bound] = max(outside[m, bound], own + near[i])
-                low, high = between(side, h, m) if m == bound else (0, 0)
-                for before in range(low, high):
-                    edge = edge_of(side, before)
-                    own = whole[i] + yields[1 - side, m, edge] + scores[i]
-                    outside[h, before] = max(outside[h, before], own + inside[m, edge])
-                    outside[m, edge] = max(outside[m, edge], own + inside[h, before])
-
-
-@lean
-def _use(marks: Bits, side: int, h: int, bound: int, agenda: Longs, waiting: int) -> int:
-    """Mark a bound as useful, and put it on the agenda, if it was not; return how many are there."""
-    if marks[h, bound] & USEFUL << side:
-        return waiting
-    marks[h, bound] |= USEFUL << side
-    agenda[waiting] = (side * len(marks) + h) * len(marks) + bound
-    return waiting + 1
-
-
-@lean
-def _use_item(marks: Bits, m: int, first: int, last: int, agenda: Longs, waiting: int) -> int:
-    """Mark both bounds of an item; return as `_use`."""
-    marks[m, first] |= WHOLE << LEFT
-    marks[m, last] |= WHOLE << RIGHT
-    waiting = _use(marks, LEFT, m, first, agenda, waiting)
-    return _use(marks, RIGHT, m, last, agenda, waiting)
-
-
-@inner
-def _spans(begin: Ints, heads: Ints, skeleton: Skeleton, of_arcs: Floats, scores: ArcScores) -> _Spans:
-    """Return the best scores. of_arcs: [D] those of the skeleton's"""
-    n, size, best = len(skeleton.marks), len(of_arcs), -np.inf
-    inside, outside = np.full((n, n), -np.inf), np.full((n, n), -np.inf)
-    near, whole = np.full(size, -np.inf), np.full(size, -np.inf)
-    for word in range(n):
-        inside[word, word] = 0.0
-    _grow(skeleton, of_arcs, scores.yields, inside, near)
-    for root in range(n):
-        for arc in range(begin[root], begin[root + 1]):
-            if heads[arc] == 0:
-                left, right = inside[root, 0], inside[root, n - 1]
-                best = max(best, left + right + scores.arcs[arc])
-                outside[root, 0] = right + scores.arcs[arc]
-                outside[root, n - 1] = left + scores.arcs[arc]
-    spans = _Spans(inside, near, outside, best - scores.beam - _ROUNDING)
-    _shrink(skeleton, of_arcs, scores.yields, spans, whole)
-    return spans
+    words: NDArray[np.void]
 
 
 @kernel
-def skeleton_of(
-    begin: Ints, heads: Ints, scores: ArcScores, around: bool, most: int
-) -> tuple[Skeleton, Longs]:
-    """Return the skeleton, and keys of the items of all projective d-trees with one root, not in order, but
-    those that the beam leaves out; none of them where they are more than `most`."""
-    n, count, waiting = len(begin) - 1, 0, 0
-    rows, dependents, of_arcs = _dependents(begin, heads, scores.arcs)
-    marks, yields = np.zeros((n, n), np.uint8), scores.yields
-    skeleton = Skeleton(rows, dependents, marks)
-    inside, _, outside, limit = _spans(begin, heads, skeleton, of_arcs, scores)
-    keys, agenda = np.empty(8 * n, np.int64), np.empty(8 * n, np.int64)
-    for root in range(n):
-        for arc in range(begin[root], begin[root + 1]):
-            score = inside[root, 0] + inside[root, n - 1] + scores.arcs[arc]
-            if heads[arc] == 0 and score > -np.inf and score >= limit:
-                keys[count] = item_key(n, root, 0 if around else NONE, 0, n - 1)
-                count += 1
-                waiting = _use_item(marks, root, 0, n - 1, agenda, waiting)
-    while waiting and count <= most:
-        waiting -= 1
-        row, bound = agenda[waiting] // n, agenda[waiting] % n
-        side, h = row // n, row % n
-        for i in range(rows[row], rows[row + 1]):
-            taken = np.int64(dependents[i])
-            low, high = beyond(side, taken, n)
-            own = outside[h, bound] + _end(inside, yields, side, taken, bound) + of_arcs[i]
-            fits = low <= bound < high and own > -np.inf
-            low, high = between(side, h, taken)
-            for before in range(low, high if fits else low):
-                first, last = ends(side, bound, before)
-                score = own + inside[h, before]
-                score += _end(inside, yields, 1 - side, taken, edge_of(side, before))
-                if score > -np.inf and score >= limit:
-                    keys, agenda = room(keys, count + 1), room(agenda, waiting + 3)
-                    keys[count] = item_key(n, taken, h + 1 if around else NONE, first, last)
-                    count += 1
-                    waiting = _use_item(marks, taken, first, last, agenda, waiting)
-                    waiting = _use(marks, side, h, before, agenda, waiting)
-    return skeleton, keys[: count if count <= most else 0]
+def heads_of(observed: Observed) -> Ints:
+    """Return [n] the heads of a sentence."""
+    return observed["head"][1:-1].copy()
+
+
+@kernel
+def skeleton_of(heads: Ints) -> Skeleton:
+    """Return the skeleton of heads [n] (1..n, 0 = root) that form a tree. Linear time."""
+    n, root = len(heads), 0
+    words = np.empty(n + 1, WORD)
+    for h in range(n + 1):
+        word = words[h]
+        word["middle"], word["end"], word["first"], word["last"], word["cell"] = 0, 0, h, h, 0
+    for m in range(n):  # first how many are on either side
+        words[m]["head"], h = heads[m], heads[m] - 1
+        if h < 0:
+            root = m
+        elif m < h:
+            words[h]["middle"] += 1
+        else:
+            words[h]["end"] += 1
+    filled: Any = 0
+    for h in range(n):
+        word = words[h]
+        lefts, rights = np.int64(words[h]["middle"]), np.int64(words[h]["end"])
+        word["begin"], word["middle"], word["end"] = filled, filled + lefts, filled + lefts + rights
+        square = (lefts + 1) * (rights + 1)
+        words[h + 1]["cell"] = word["cell"] + (square if square <= MOST_CELLS else lefts + rights + 1)
+        filled += lefts + rights
+    dependents, order = np.empty(max(0, n - 1), np.int32), np.empty(n, np.int32)
+    free = np.empty(n, np.int32)  # where the next right dependent of each word stands
+    for h in range(n):
+        free[h] = words[h]["middle"]
+    for m in range(n):
+        h = heads[m] - 1
+        if m > h >= 0:
+            dependents[free[h]] = m
+            free[h] += 1
+    for h in range(n):
+        free[h] = words[h]["begin"]
+    for m in range(n - 1, -1, -1):
+        h = heads[m] - 1
+        if m < h:
+            dependents[free[h]] = m
+            free[h] += 1
+    order[n - 1], filled = root, n - 1
+    for rank in range(n - 1, -1, -1):
+        word = words[order[rank]]
+        for i in range(word["begin"], word["end"]):
+            filled -= 1
+            order[filled] = dependents[i]
+    for m in order[:-1]:
+        head, word = words[heads[m] - 1], words[m]
+        head["first"], head["last"] = min(head["first"], word["first"]), max(head["last"], word["last"])
+    return Skeleton(order, dependents, words)
+
+
+@lean
+def cell_of(words: NDArray[np.void], h: int, a: int, b: int) -> int:
+    """Return the number of the cell of the item (h, a, b), or -1 where there is none."""
+    word = words[h]
+    lefts, rights = word["middle"] - word["begin"], word["end"] - word["middle"]
+    if words[h + 1]["cell"] - word["cell"] == (lefts + 1) * (rights + 1):
+        return word["cell"] + a * (rights + 1) + b
+    return word["cell"] + a + b if a == 0 or b == rights else -1
+
+
+@lean
+def item_of(words: NDArray[np.void], h: int, number: int) -> tuple[int, int]:
+    """Return a and b of the word's cell with this number, counted from its first."""
+    word = words[h]
+    lefts, rights = word["middle"] - word["begin"], word["end"] - word["middle"]
+    if words[h + 1]["cell"] - word["cell"] == (lefts + 1) * (rights + 1):
+        return number // (rights + 1), number % (rights + 1)
+    return max(0, number - rights), min(number, rights)
+
+
+@lean
+def set_site(
+    dependents: Ints, words: NDArray[np.void], side: int, h: int, a: int, b: int, site: np.void
+) -> None:
+    """Write the site of a step to the item (h, a, b), but for the k of unary steps.
+
+    dependents, words: as in `Skeleton`
+    """
+    word, first, last = words[h], h, h
+    left, right = np.int64(word["begin"]) + a, np.int64(word["middle"]) + b
+    for i in range(word["begin"], left):
+        first, last = min(first, words[dependents[i]]["first"]), max(last, words[dependents[i]]["last"])
+    for i in range(word["middle"], right):
+        first, last = min(first, words[dependents[i]]["first"]), max(last, words[dependents[i]]["last"])
+    site["side"], site["h"], site["m"], site["i"], site["j"], site["k"] = side, h, -1, first, last, -1
+    site["g"] = word["head"]
+    site["next_left"] = dependents[left] if left < word["middle"] else -1
+    site["next_right"] = dependents[right] if right < word["end"] else -1
+    if side == LEFT:
+        left -= 1
+        site["m"] = dependents[left]
+        site["k"] = words[site["m"]]["last"]
+    elif side == RIGHT:
+        right -= 1
+        site["m"] = dependents[right]
+        site["k"] = words[site["m"]]["first"] - 1
+    site["inner_left"] = dependents[left - 1] if left > word["begin"] else -1
+    site["inner_right"] = dependents[right - 1] if right > word["middle"] else -1
+
+
+@kernel
+def sites_of_steps(skeleton: Skeleton, kinds: Ints, steps: Ints) -> Sites:
+    """Return the sites of the P steps of a derivation.
+
+    kinds: [P] of the steps, word by word; steps: [n + 1] where those of each word begin; the last one of
+           the root is the root rule
+    """
+    sites = np.empty(len(kinds), SITE)
+    for h in range(len(steps) - 1):
+        a = b = level = 0
+        for step in range(steps[h], steps[h + 1]):
+            kind = kinds[step]
+            a, b = a + int(kind == LEFT), b + int(kind == RIGHT)
+            set_site(skeleton.dependents, skeleton.words, kind, h, a, b, sites[step])
+            if kind == UNARY:
+                sites[step]["k"] = level
+            level = level + 1 if kind == UNARY else 0
+    if len(kinds):  # a tree that has no derivation has no steps
+        sites[steps[skeleton.order[-1] + 1] - 1]["k"] = -1
+    return sites
+
+
+@kernel
+def is_projective_tree(heads: Ints) -> bool:
+    """Return whether heads from 0 to n form a projective tree with one root. Linear time."""
+    n, roots = len(heads), 0
+    missing, size = np.zeros(n, np.int32), np.ones(n, np.int32)  # dependents still to come; words below
+    first, last, ready = np.arange(n), np.arange(n), np.empty(n, np.int32)
+    for m in range(n):
+        if heads[m]:
+            missing[heads[m] - 1] += 1
+        else:
+            roots += 1
+    count = 0
+    for m in range(n):
+        if missing[m] == 0:
+            ready[count], count = m, count + 1
+    for i in range(n):
+        if i == count:  # all others are on a cycle or below one
+            return False
+        m, h = ready[i], heads[ready[i]] - 1
+        if last[m] - first[m] + 1 != size[m]:
+            return False
+        if h >= 0:
+            first[h], last[h], size[h] = min(first[h], first[m]), max(last[h], last[m]), size[h] + size[m]
+            missing[h] -= 1
+            if missing[h] == 0:
+                ready[count], count = h, count + 1
+    return roots == 1

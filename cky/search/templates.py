@@ -53,10 +53,7 @@ class Positions(NamedTuple):
 _WRITTEN = {"before_i": "i-1", "after_j": "j+1", "after_k": "k+1"}  # in templates; _ is a hyphen there
 POSITIONS = tuple(_WRITTEN.get(name, name.replace("_", "-")) for name in Positions._fields)
 # level: how many unary steps were before
-FIELDS = (
-    *("level", "bin(j-i)", *fields_of(("word", "tag", "label"), POSITIONS)),
-    *("morph[h]", "morph[m]"),
-)
+FIELDS = ("level", "bin(j-i)", *fields_of(("word", "tag", "label"), POSITIONS), "morph[h]", "morph[m]")
 COLUMNS = "label", "morph"  # what not all d-trees and treebanks have
 _OF_ATTACHMENTS = {f"[{position}]" for position in ("m", "k", "k+1", "inner", "outer")}
 # Of each kind of step what its templates see beyond the arc, or beyond the cell of unary steps
@@ -68,16 +65,23 @@ _BEYOND = {
 
 Group = dict[int, tuple[str, ...]]
 
+
+def _each(*lines: str) -> tuple[str, ...]:
+    """Return the templates of some lines, which have commas between them."""
+    return tuple(template.strip() for line in lines for template in line.split(","))
+
+
 FIGURE_4: dict[str, Group] = {
     "Nonterm Features": {MODIFIER: ("", "tag[m]"), HEAD: ("", "tag[h]")},
     "Span Features": {
-        BACKED_OFF: ("word[i]", "word[i-1]", "word[j]", "word[j+1]", "word[k]", "word[k+1]", "bin(j-i)"),
+        BACKED_OFF: _each("word[i], word[i-1], word[j], word[j+1], word[k], word[k+1], bin(j-i)")
     },
     "Rule Features": {
-        RULE: (
-            *("", "word[h] tag[m]", "tag[h] word[m]", "tag[h] tag[m]"),
-            *("word[h]", "tag[h]", "word[m]", "tag[m]"),
-        ),
+        RULE: _each(
+            "",
+            "word[h] tag[m], tag[h] word[m], tag[h] tag[m]",
+            "word[h], tag[h], word[m], tag[m]",
+        )
     },
 }
 # The four of section 6, for Chinese, "conjoining the label with the non-terminals of a rule": label[m] with
@@ -87,13 +91,13 @@ LABELS: Group = {BACKED_OFF: ("label[m]",), MODIFIER: ("label[m]",), HEAD: ("lab
 # d-tree around the part
 CONTEXT: Group = {
     PARENT: FIGURE_4["Rule Features"][RULE],
-    BACKED_OFF: (
-        *("tag[i-1] tag[i]", "tag[j] tag[j+1]", "tag[k] tag[k+1]", "level", "level tag[h]"),
-        *("tag[h] tag[g]", "tag[h] tag[left]", "tag[h] tag[right]", "tag[left] tag[right]"),
-        *("tag[inner-left] tag[inner-right]", "tag[inner-left] tag[left]", "tag[inner-right] tag[right]"),
-        *("tag[m] tag[outer]", "tag[m] tag[inner]", "tag[m] tag[inner] tag[outer]"),
-        *("word[g] tag[h]", "word[left]", "word[right]"),
-        *("word[m] word[inner]", "word[k] word[k+1]", "word[h] word[m]"),
+    BACKED_OFF: _each(
+        "tag[i-1] tag[i], tag[j] tag[j+1], tag[k] tag[k+1], level, level tag[h]",
+        "tag[h] tag[g], tag[h] tag[left], tag[h] tag[right], tag[left] tag[right]",
+        "tag[inner-left] tag[inner-right], tag[inner-left] tag[left], tag[inner-right] tag[right]",
+        "tag[m] tag[outer], tag[m] tag[inner], tag[m] tag[inner] tag[outer]",
+        "word[g] tag[h], word[left], word[right]",
+        "word[m] word[inner], word[k] word[k+1], word[h] word[m]",
     ),
 }
 CONTEXT_LABELS: Group = {BACKED_OFF: ("label[left] label[right]", "label[h]")}

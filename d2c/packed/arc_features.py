@@ -41,7 +41,7 @@ _MOST_RANK, _MOST_HEADS, _NEAR = 3, 4, np.float32(0.001)
 _OF_ARC, _OF_SYMBOL = 5, 6  # salts; parts have others, and pairs of the labeler greater keys
 
 # What features see of a token: its word, its tag, its head in the d-parser's own tree (1..n, 0 = root). A
-# sentence has a token of zeros before and behind; `d2c.cky.search.layout.TOKEN` has more fields
+# sentence has a token of zeros before and behind; `d2c.cky.search.skeleton.TOKEN` has more fields
 TOKEN = np.dtype([(name, np.int32) for name in ("word", "tag", "head")], align=True)
 Observed = NDArray[np.void]  # [n + 2]
 

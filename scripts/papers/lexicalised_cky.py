@@ -15,13 +15,13 @@ import numpy as np
 from d2c.base.arrays import Floats
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.cky.search.chart import Query
-from d2c.cky.search.features import score_edges
-from d2c.cky.search.growing import Chart
-from d2c.cky.search.layout import Observed
+from d2c.cky.search.deduction import Chart
+from d2c.cky.search.derivations import GLUE_SCORE, derivation, nearness
 from d2c.cky.search.packed_chart import build_packed_chart
-from d2c.cky.search.packed_layout import PackedLayout, lay_out_packed
+from d2c.cky.search.packed_skeleton import PackedSkeleton, packed_skeleton_of
 from d2c.cky.search.pruning import UNPRUNED
-from d2c.cky.search.search import GLUE_SCORE, derivation, nearness
+from d2c.cky.search.scoring import score_edges
+from d2c.cky.search.skeleton import Observed
 from d2c.learning.semirings import viterbi
 from d2c.packed.arcs import PackedArcs
 from d2c.trees.ctree import CTree, Tokens
@@ -33,20 +33,20 @@ LONGEST = 20  # words
 
 def build_lexicalised_chart(query: Query, observed: Observed) -> Chart:
     """Return all derivations of n words, whatever their d-tree and without pruning."""
-    layout = _layout_of_all_arcs(len(observed) - 2)
+    skeleton = _skeleton_of_all_arcs(len(observed) - 2)
     chart: Chart
-    chart, _ = build_packed_chart(query._replace(constraints=UNPRUNED), observed, layout, NO_LIMIT)
+    chart, _ = build_packed_chart(query._replace(constraints=UNPRUNED), observed, skeleton, NO_LIMIT)
     return chart
 
 
 @cache
-def _layout_of_all_arcs(n: int) -> PackedLayout:
-    """Return the layout of n words each of which may have any head."""
+def _skeleton_of_all_arcs(n: int) -> PackedSkeleton:
+    """Return the skeleton of n words each of which may have any head."""
     heads = np.array([head for m in range(1, n + 1) for head in range(n + 1) if head != m], np.int32)
     begin = n * np.arange(n + 1, dtype=np.int32)
-    layout = lay_out_packed(PackedArcs(begin, heads, np.zeros(len(heads), np.float32)), around=False)
-    assert layout is not None  # there are projective d-trees, and few cells for so few words
-    return layout
+    skeleton = packed_skeleton_of(PackedArcs(begin, heads, np.zeros(len(heads), np.float32)), around=False)
+    assert skeleton is not None  # there are projective d-trees, and few cells for so few words
+    return skeleton
 
 
 def parse_lexicalised(route: ConstrainedCKY, tokens: Tokens) -> CTree | None:

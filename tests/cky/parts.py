@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from d2c.base.arrays import Ints, Longs
-from d2c.cky.grammar.grammar import ROOT, Grammar, Rule
-from d2c.cky.search.features import FEATURES, Scorer, fill_atoms, part_slots, room_for_atoms
-from d2c.cky.search.layout import TOKEN, Observed
-from d2c.cky.search.sites import Parts, Sites
+from d2c.cky.grammar import ROOT, Grammar, Rule
+from d2c.cky.search.parts import Parts
+from d2c.cky.search.scoring import FEATURES, Scorer, fill_atoms, part_slots, room_for_atoms
+from d2c.cky.search.skeleton import TOKEN, Observed, Sites
 from d2c.learning.kernels import kernel
 from d2c.trees.binarization import LEFT, RIGHT, UNARY, Symbol
 from d2c.trees.dtree import head_outward, modifiers_of

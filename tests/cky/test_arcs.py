@@ -103,7 +103,7 @@ def test_trees_that_differ_in_head_children_alone_are_one() -> None:
 def test_where_packed_arcs_fail_the_single_d_tree_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     route, (ctree,) = fitted(), sample("dev", 1)
     dtree, repairs = wrong_head(route.encode(ctree), 0.5), Repairs()
-    monkeypatch.setattr("d2c.cky.decoding.lay_out_packed", lambda *arguments: None)
+    monkeypatch.setattr("d2c.cky.decoding.packed_skeleton_of", lambda *arguments: None)
     assert route.decode(dtree, repairs) == route.decode(with_packed_arcs(dtree, None))
     assert repairs.counts[ARCS_UNDONE] == 1
 

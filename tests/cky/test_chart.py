@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pytest
 
-from d2c.cky.grammar.grammar import ROOT, Grammar, Rule
+from d2c.cky.grammar import ROOT, Grammar, Rule
 from d2c.cky.search.chart import Query, build_chart
-from d2c.cky.search.growing import COPY, GLUED, Chart
-from d2c.cky.search.layout import TOKEN, Observed
+from d2c.cky.search.deduction import COPY, GLUED, Chart
 from d2c.cky.search.pruning import UNPRUNED
+from d2c.cky.search.skeleton import TOKEN, Observed
 from d2c.learning.kbest import k_best
 from d2c.learning.semirings import count_derivations, marginals, viterbi
 from d2c.trees.binarization import LEFT, RIGHT, UNARY, Symbol

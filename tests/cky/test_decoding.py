@@ -16,7 +16,7 @@ import pytest
 
 from d2c.base.errors import ModelError
 from d2c.cky.constrained_cky import ConstrainedCKY
-from d2c.cky.search.layout import is_projective_tree
+from d2c.cky.search.skeleton import is_projective_tree
 from d2c.trees.constraints import SpanConstraints
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree, is_projective, is_tree

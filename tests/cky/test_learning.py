@@ -13,15 +13,15 @@ import pytest
 
 from d2c.base.arrays import Ints
 from d2c.cky.constrained_cky import ConstrainedCKY
-from d2c.cky.grammar.grammar import ROOT, Grammar
+from d2c.cky.grammar import ROOT, Grammar
 from d2c.cky.learning.gold import examples_of
 from d2c.cky.learning.svm import Examples, gold_parts, sentence, train_on
 from d2c.cky.search.chart import Query, build_chart
-from d2c.cky.search.features import Scorer, score_edges
-from d2c.cky.search.growing import COPY, Chart
-from d2c.cky.search.layout import Observed, heads_of, lay_out
-from d2c.cky.search.search import bracket_key, derivation, losses, oracle_derivation, parts_of
-from d2c.cky.search.sites import Parts
+from d2c.cky.search.deduction import COPY, Chart
+from d2c.cky.search.derivations import derivation, oracle_derivation
+from d2c.cky.search.parts import Parts, bracket_key, losses, parts_of
+from d2c.cky.search.scoring import Scorer, score_edges
+from d2c.cky.search.skeleton import Observed, heads_of, skeleton_of
 from d2c.cky.search.templates import COLUMNS, Templates
 from d2c.cky.settings import ChartSettings
 from d2c.learning.adagrad import AdaGrad, Gradient
@@ -204,7 +204,7 @@ def test_a_step_is_that_of_loss_augmented_decoding(penalty: float) -> None:
         scorer = Scorer(templates, grammar.keys, before)
         chart, observed = chart_of(made, number), sentence(made.examples, number)
         heads = heads_of(observed).tolist()
-        gold = gold_parts(made.examples, number, lay_out(heads_of(observed)), grammar.table.kind)
+        gold = gold_parts(made.examples, number, skeleton_of(heads_of(observed)), grammar.table.kind)
         y = indicators(heads, gold, grammar)
 
         every = [derivation(chart, edges, 0).parts for edges in derivations(chart)]

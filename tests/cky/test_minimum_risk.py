@@ -15,7 +15,7 @@ import pytest
 
 from d2c.base.arrays import Doubles
 from d2c.cky.constrained_cky import ConstrainedCKY
-from d2c.cky.search.search import ChartInput, derivation, scored_chart
+from d2c.cky.search.derivations import ChartInput, derivation, scored_chart
 from d2c.packed.arcs import arcs_of
 from d2c.packed.dtree import packed_arcs, with_packed_arcs
 from d2c.packed.feature import ArcFeature
@@ -226,6 +226,6 @@ def test_single_d_trees_and_those_with_gaps_have_their_best_derivation() -> None
 
 def test_sentences_that_are_left_to_the_single_d_tree_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     route, dtree, repairs = risking(fitted(), 0.1, 0.5), next(hesitant()), Repairs()
-    monkeypatch.setattr("d2c.cky.decoding.lay_out_packed", lambda *arguments: None)
+    monkeypatch.setattr("d2c.cky.decoding.packed_skeleton_of", lambda *arguments: None)
     assert route.decode(dtree, repairs) == fitted().decode(with_packed_arcs(dtree, None))
     assert repairs.counts[ARCS_UNDONE] == 1

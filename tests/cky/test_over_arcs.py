@@ -16,14 +16,22 @@ import pytest
 from d2c.base.arrays import Ints
 from d2c.base.errors import ModelError
 from d2c.cky.constrained_cky import ConstrainedCKY
-from d2c.cky.learning.over_arcs import BEGIN, SQUARES, PackedExample, columns_of, step_over_arcs
-from d2c.cky.learning.svm import gold_parts, sentence, train_on
-from d2c.cky.search.features import Scorer, score_edges
-from d2c.cky.search.growing import Chart
-from d2c.cky.search.layout import heads_of, lay_out
+from d2c.cky.learning.svm import (
+    BEGIN,
+    SQUARES,
+    PackedExample,
+    columns_of,
+    gold_parts,
+    sentence,
+    step_over_arcs,
+    train_on,
+)
+from d2c.cky.search.deduction import Chart
+from d2c.cky.search.derivations import ChartInput
 from d2c.cky.search.packed_chart import MOST_EDGES, build_packed_chart, score_arcs
-from d2c.cky.search.search import ChartInput, losses, parts_of
-from d2c.cky.search.sites import Parts
+from d2c.cky.search.parts import Parts, losses, parts_of
+from d2c.cky.search.scoring import Scorer, score_edges
+from d2c.cky.search.skeleton import heads_of, skeleton_of
 from d2c.learning.adagrad import AdaGrad, Gradient
 from d2c.learning.learner import Epoch, fingerprint_of
 from d2c.learning.weights import halved
@@ -59,8 +67,8 @@ def test_over_single_arcs_a_step_is_that_of_the_single_chart() -> None:
     for number in made.numbers[:30]:
         route = with_weights(made.route, number)
         observed = sentence(made.examples, number)
-        layout = lay_out(heads_of(observed))
-        gold = gold_parts(made.examples, number, layout, route.grammar_.table.kind)
+        skeleton = skeleton_of(heads_of(observed))
+        gold = gold_parts(made.examples, number, skeleton, route.grammar_.table.kind)
         learners = [AdaGrad.new(1 << 12, 0.1, 1e-3) for _ in range(2)]
         for learner in learners:
             learner.weights[:] = route.weights_
@@ -109,9 +117,9 @@ def enumerated(route: ConstrainedCKY) -> Iterator[tuple[ChartInput, Chart, list[
             continue
         observed = route.vocabulary_.observe(dtree.tokens, dtree.heads, None)
         asked = input_of(route, PackedExample(observed, gold.parts(route.grammar_), arcs))
-        if asked.packed is None or asked.packed.layout is None:  # its d-tree is not projective
+        if asked.packed is None or asked.packed.skeleton is None:  # its d-tree is not projective
             continue
-        chart, _ = build_packed_chart(route.query, observed, asked.packed.layout, MOST_EDGES)
+        chart, _ = build_packed_chart(route.query, observed, asked.packed.skeleton, MOST_EDGES)
         if every := derivations(chart):
             yield asked, chart, every, gold.parts(route.grammar_)
 

@@ -11,11 +11,10 @@ import numpy as np
 import pytest
 
 from d2c.base.arrays import Floats, Ints
-from d2c.cky.grammar.grammar import Grammar
+from d2c.cky.grammar import Grammar
 from d2c.cky.search.chart import Query, build_chart
-from d2c.cky.search.features import Scorer, score_edges
-from d2c.cky.search.growing import Chart
-from d2c.cky.search.layout import Observed
+from d2c.cky.search.deduction import Chart
+from d2c.cky.search.derivations import derivation
 from d2c.cky.search.packed_chart import (
     MOST_EDGES,
     Packed,
@@ -24,11 +23,12 @@ from d2c.cky.search.packed_chart import (
     places_of,
     score_arcs,
 )
-from d2c.cky.search.packed_layout import lay_out_packed
+from d2c.cky.search.packed_skeleton import packed_skeleton_of
+from d2c.cky.search.parts import Parts
 from d2c.cky.search.pruning import Constraints, side_key
-from d2c.cky.search.search import derivation
-from d2c.cky.search.sites import SITE, Parts
-from d2c.cky.search.skeleton import ArcScores
+from d2c.cky.search.reach import ArcScores
+from d2c.cky.search.scoring import Scorer, score_edges
+from d2c.cky.search.skeleton import SITE, Observed
 from d2c.cky.search.templates import Templates
 from d2c.learning.semirings import count_derivations, viterbi
 from d2c.packed.arcs import PackedArcs, arcs_of, single
@@ -41,9 +41,9 @@ from tests.cky.test_learning import projective_heads
 
 
 def packed_chart(query: Query, observed: Observed, arcs: PackedArcs, around: bool = True) -> Chart:
-    layout = lay_out_packed(arcs, around)
-    assert layout is not None
-    chart, full = build_packed_chart(query, observed, layout, MOST_EDGES)
+    skeleton = packed_skeleton_of(arcs, around)
+    assert skeleton is not None
+    chart, full = build_packed_chart(query, observed, skeleton, MOST_EDGES)
     assert not full
     return chart
 
@@ -136,7 +136,7 @@ def test_it_is_the_sum_over_all_d_trees_of_the_arcs(seed: int, gaps: bool) -> No
         [heads for heads in trees_of(arcs) if is_projective(heads) == one] for one in (True, False)
     )
     if gaps:
-        packed = Packed(arcs, lay_out_packed(arcs, True), arcs.logs, NO_SYMBOLS, dtrees=crossing)
+        packed = Packed(arcs, packed_skeleton_of(arcs, True), arcs.logs, NO_SYMBOLS, dtrees=crossing)
         together, full = chart_over(query, asked, packed, MOST_EDGES)
         assert not full
     else:
@@ -203,9 +203,9 @@ def test_with_all_arcs_it_is_lexicalised_cky(seed: int) -> None:
 
 
 def test_arcs_without_a_projective_tree_have_no_layout() -> None:
-    assert lay_out_packed(single([3, 4, 0, 3]), True) is None
-    assert lay_out_packed(single([2, 0, 2]), True) is not None
-    assert lay_out_packed(single([2, 0, 2]), True, most=1) is None
+    assert packed_skeleton_of(single([3, 4, 0, 3]), True) is None
+    assert packed_skeleton_of(single([2, 0, 2]), True) is not None
+    assert packed_skeleton_of(single([2, 0, 2]), True, most=1) is None
 
 
 LAID_OUT = {
@@ -250,9 +250,9 @@ LAID_OUT = {
 def test_the_layout_of_two_d_trees(around: bool) -> None:
     """The first word is the second's dependent, or the third's, as the second is."""
     begin, heads = np.array([0, 2, 3, 4], np.int32), np.array([2, 3, 3, 0], np.int32)
-    layout = lay_out_packed(PackedArcs(begin, heads, np.zeros(4, np.float32)), around)
-    assert layout is not None
-    assert {name: rows.tolist() for name, rows in layout._asdict().items()} == LAID_OUT[around]
+    skeleton = packed_skeleton_of(PackedArcs(begin, heads, np.zeros(4, np.float32)), around)
+    assert skeleton is not None
+    assert {name: rows.tolist() for name, rows in skeleton._asdict().items()} == LAID_OUT[around]
 
 
 def test_arcs_of_sites_are_found() -> None:
@@ -285,13 +285,13 @@ def test_a_beam_leaves_what_is_in_d_trees_that_are_nearly_as_good_as_the_best(se
         scored.append((score, heads, {*zip(range(n), heads, first, last, strict=True)}))
     best = max(score for score, *_ in scored)
     near = [(heads, items) for score, heads, items in scored if score >= best - beam]
-    layout = lay_out_packed(arcs, True, scores)
-    assert layout is not None
-    left = layout.items[["h", "g", "first", "last"]][:-1]
+    skeleton = packed_skeleton_of(arcs, True, scores)
+    assert skeleton is not None
+    left = skeleton.items[["h", "g", "first", "last"]][:-1]
     assert {*map(tuple, left.tolist())} == set[tuple[int, ...]]().union(*(items for _, items in near))
     query = query_of(grammar := rich_grammar(rng, 0.4), 1)
     asked = observed_of(grammar, range(n), [rng.choice(TAGS) for _ in range(n)])
-    chart, _ = build_packed_chart(query, asked, layout, MOST_EDGES)
+    chart, _ = build_packed_chart(query, asked, skeleton, MOST_EDGES)
     alone = [count_derivations(build_chart(query, with_heads(asked, heads)).forest) for heads, _ in near]
     found = count_derivations(chart.forest)
     assert found >= sum(alone) if beam else found == sum(alone)

@@ -9,10 +9,9 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from d2c.cky.grammar.grammar import Grammar, Rule
-from d2c.cky.search.features import LONGEST, MOST_WORDS, Scorer
-from d2c.cky.search.layout import Observed, lay_out
-from d2c.cky.search.sites import sites_of_steps
+from d2c.cky.grammar import Grammar, Rule
+from d2c.cky.search.scoring import LONGEST, MOST_WORDS, Scorer
+from d2c.cky.search.skeleton import Observed, sites_of_steps, skeleton_of
 from d2c.cky.search.templates import (
     BACKED_OFF,
     COLUMNS,
@@ -156,7 +155,7 @@ def cases(grammar: Grammar, columns: frozenset[str], context: bool) -> Iterator[
         observed, kinds = random_observed(rng, heads), random_steps(rng, heads)
         flat = [kind for steps in kinds for kind in steps]
         begin = np.cumsum([0, *map(len, kinds)], dtype=np.int32)
-        sites = sites_of_steps(lay_out(np.array(heads, np.int32)), np.array(flat, np.int32), begin)
+        sites = sites_of_steps(skeleton_of(np.array(heads, np.int32)), np.array(flat, np.int32), begin)
         parts = parts_of_steps(heads, kinds)
         assert list(map(as_part, sites)) == parts  # (i, k, j), h and m are those of the words
         rules = np.array([rng.choice(of_kind[kind]) for kind in flat], np.int32)
@@ -239,5 +238,7 @@ def applies(template: str, group: int, unary: bool) -> bool:
 def test_no_steps_are_no_sites() -> None:
     """Of a tree that has no derivation."""
     heads, none = np.array([2, 0], np.int32), np.zeros(0, np.int32)
-    sites = getattr(sites_of_steps, "py_func", sites_of_steps)(lay_out(heads), none, np.zeros(3, np.int32))
+    sites = getattr(sites_of_steps, "py_func", sites_of_steps)(
+        skeleton_of(heads), none, np.zeros(3, np.int32)
+    )
     assert len(sites) == 0

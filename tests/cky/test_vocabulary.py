@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from d2c.cky.grammar.vocabulary import Vocabulary
+from d2c.cky.vocabulary import Vocabulary
 from d2c.trees.ctree import Tokens
 
 

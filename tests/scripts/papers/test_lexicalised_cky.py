@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from d2c.cky.constrained_cky import ConstrainedCKY
-from d2c.cky.search.growing import Chart
-from d2c.cky.search.search import derivation
+from d2c.cky.search.deduction import Chart
+from d2c.cky.search.derivations import derivation
 from d2c.learning.semirings import count_derivations, marginals, viterbi
 from d2c.trees.binarization import UNARY
 from d2c.trees.ctree import Tokens

@@ -1,4 +1,4 @@
-"""The lexicalised grammar: rules A → β1* β2, A → β1 β2*, A → β* as read off binarized trees (section 3.3)."""
+"""The lexicalised grammar (PAD, sections 2.2 and 3.3): rules A → β1* β2, A → β1 β2*, A → β*."""
 
 from __future__ import annotations
 
@@ -57,13 +57,16 @@ class RuleTable(NamedTuple):
 
     @property
     def nodes(self) -> NDArray[np.bool_]:
-        """[S + 1] whether a symbol is that of a node of the c-tree; the last is the goal of a chart, none."""
+        """Return [S + 1] whether each symbol is that of a node of the c-tree; the chart's goal, the last one,
+        is none."""
         return np.append(self.whole & ~self.tag, False)
 
 
 def rules_of(tags: Sequence[str], heads: Sequence[int], derivation: Derivation) -> Iterator[tuple[int, Rule]]:
-    """The rules that a derivation uses, each with its head word, word by word and bottom-up; a root rule
-    last among those of the root."""
+    """Yield the rules that a derivation uses, each with its head word, word by word and bottom-up.
+
+    A root rule is the last of those of the root.
+    """
     tops = [
         steps[-1].parent if steps else Symbol(tag, "tag") for tag, steps in zip(tags, derivation, strict=True)
     ]
@@ -78,7 +81,10 @@ def rules_of(tags: Sequence[str], heads: Sequence[int], derivation: Derivation) 
 
 
 def levels_of(used: Iterable[Sequence[Rule]]) -> dict[Rule, int]:
-    """After how many other unary steps each unary rule comes at most in these steps, given word by word."""
+    """Return after how many other unary steps each unary rule comes at most.
+
+    used: the rules of the steps of each word, bottom-up
+    """
     levels: dict[Rule, int] = {}
     for steps in used:
         level = 0
@@ -101,14 +107,17 @@ class Grammar:
 
     @classmethod
     def of(cls, rules: Iterable[Rule], levels: Mapping[Rule, int] | None = None) -> Grammar:
-        """The grammar with these rules, each once. Unary rules without a level may come after any number."""
+        """Return the grammar with these rules, each once. Unary rules without a level may come after any
+        number of others."""
         known, ordered = levels or {}, sorted(set(rules), key=_order)
         return cls(tuple(ordered), tuple(known.get(rule, ANY_LEVEL) for rule in ordered))
 
     def closed(self) -> Grammar:
-        """With every rule whose halves were observed, each with the parent and on this side, if not together:
-        A → β1* β2 where A has rules over β1*, and rules that take β2. Where A has a bar, either of both may
-        come out: a dependent may be the last one or not. Closing it again changes nothing.
+        """Return it with every rule whose halves were observed, each with the parent and on this side, if not
+        together: A → β1* β2 where A has rules over β1*, and rules that take β2.
+
+        Where A has a bar, either of both may come out: a dependent may be the last one or not. Closing it
+        again changes nothing.
         """
         heads: dict[tuple[str, int], set[Symbol]] = {}
         taken: dict[tuple[str, int], set[tuple[Symbol, Symbol]]] = {}
@@ -129,36 +138,36 @@ class Grammar:
         return Grammar.of(added.union(self.rules), dict(zip(self.rules, self.levels, strict=True)))
 
     def closure(self, seen: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """[R] which rules of a closed grammar closing makes of those that were seen [R]."""
+        """Return [R] which rules of a closed grammar closing makes of those that were seen [R]."""
         closed, allowed = Grammar.of(self.rules[r] for r in np.flatnonzero(seen)).closed(), seen.copy()
         allowed[[self.rule_ids[rule] for rule in closed.rules]] = True
         return allowed
 
     @cached_property
     def symbols(self) -> tuple[Symbol, ...]:
-        """[S] every symbol of the rules but ROOT."""
+        """Return [S] every symbol of the rules but ROOT."""
         found = {symbol for rule in self.rules for symbol in (rule.head, rule.modifier, rule.parent)}
         return tuple(sorted(symbol for symbol in found if symbol is not None and symbol != ROOT))
 
     @cached_property
     def symbol_ids(self) -> dict[Symbol | None, int]:
-        """Number of every symbol; ROOT is the last, no symbol (of a unary rule's modifier) is -1."""
+        """Return the number of every symbol: of ROOT the last, of no symbol (a unary rule's modifier) -1."""
         ids: dict[Symbol | None, int] = {symbol: number for number, symbol in enumerate(self.symbols)}
         return ids | {ROOT: len(self.symbols), None: -1}
 
     @cached_property
     def rule_ids(self) -> dict[Rule, int]:
-        """Number of every rule."""
+        """Return the number of every rule."""
         return {rule: number for number, rule in enumerate(self.rules)}
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
-        """[R] the step of a derivation that each rule stands for."""
+        """Return [R] the step of a derivation that each rule stands for."""
         return tuple(Step(rule.kind, rule.parent) for rule in self.rules)
 
     @cached_property
     def table(self) -> RuleTable:
-        """The rules as arrays."""
+        """Return the rules as arrays. Raises ValueError for more symbols than have room."""
         ids, size = self.symbol_ids, len(self.symbols)
         if size > _MOST_SYMBOLS:
             raise ValueError(f"a grammar of {size:,} symbols; it may have {_MOST_SYMBOLS:,}")
@@ -171,7 +180,10 @@ class Grammar:
         roots = np.full(size, -1, np.int32)
         roots[head[root]] = np.flatnonzero(root)
         return RuleTable(
-            *(kind, head, modifier, parent),
+            kind,
+            head,
+            modifier,
+            parent,
             np.cumsum(attachments, out=attachments),
             (binary.sum() + np.searchsorted(head[~binary & ~root], np.arange(size + 1))).astype(np.int32),
             np.array(self.levels, np.int32),
@@ -183,8 +195,10 @@ class Grammar:
 
     @cached_property
     def keys(self) -> NDArray[np.int64]:
-        """[R, groups] what features of a rule are conjoined with, by the groups of templates: itself, with
-        and without a backoff, (parent, modifier), (parent, head child), its parent; numbers near each other.
+        """Return [R, groups] what features of a rule are conjoined with, by the groups of templates.
+
+        That is itself, with and without a backoff, (parent, modifier), (parent, head child), its parent;
+        numbers near each other.
         """
         table, rules, size = self.table, len(self.rules), len(self.symbols) + 1
         numbers = np.arange(rules, dtype=np.int64)
@@ -197,5 +211,5 @@ class Grammar:
 
 
 def _order(rule: Rule) -> tuple[int, bool, Symbol, Symbol, Symbol]:
-    """Attachments, then unary rules, then root rules."""
+    """Return a key by which attachments come first, then unary rules, then root rules."""
     return rule.kind, rule.parent == ROOT, rule.head, rule.modifier or ROOT, rule.parent

@@ -1,4 +1,4 @@
-"""The scoring function s(y; x, d) = θᵀ f(x, d, y) over the templates of `d2c.cky.search.templates`.
+"""The scoring function s(y; x, d) = θᵀ f(x, d, y) (PAD, section 4) over `d2c.cky.search.templates`.
 
 All rules that apply at one site share its atoms. So each atom is hashed once, and a part's score is the sum
 of the weights in the slots atom + key, for the keys of its rule.
@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from d2c.base.arrays import Floats, Ints, Longs
-from d2c.cky.search.growing import COPY, GLUED, Chart
-from d2c.cky.search.layout import Observed
+from d2c.cky.search.deduction import COPY, GLUED, Chart
+from d2c.cky.search.skeleton import Observed
 from d2c.cky.search.templates import (
     BACKED_OFF,
     FIELDS,
@@ -56,7 +56,7 @@ class Scorer(NamedTuple):
 
 @lean
 def _fill_numbers(observed: Observed, site: np.void, positions: Longs, numbers: Longs) -> None:
-    """The fields of a site, in the order of FIELDS; positions: room for those of POSITIONS."""
+    """Write the fields of a site, in the order of FIELDS; positions: room for those of POSITIONS."""
     side, h, i, j, k = site["side"], site["h"] + 1, site["i"] + 1, site["j"] + 1, site["k"] + 1
     left, right = site["next_left"] + 1, site["next_right"] + 1
     inner_left, inner_right = site["inner_left"] + 1, site["inner_right"] + 1
@@ -66,16 +66,14 @@ def _fill_numbers(observed: Observed, site: np.void, positions: Longs, numbers: 
     if side == UNARY:
         k = 0
     inner, outer = (inner_left, left) if side == LEFT else (inner_right, right)
-    at = Positions(
-        *(h, site["m"] + 1, i, i - 1, j, j + 1, k, k + 1, site["g"] + 0),  # + 0: as wide as the others
-        *(left, right, inner_left, inner_right, inner, outer),
-    )
+    m, g = site["m"] + 1, site["g"] + 0  # + 0: as wide as the others
+    at = Positions(h, m, i, i - 1, j, j + 1, k, k + 1, g, left, right, inner_left, inner_right, inner, outer)
     for field in range(_POSITIONS):
         positions[field] = at[field]
         token = observed[positions[field]]
         numbers[2 + field], numbers[2 + _POSITIONS + field] = token["word"], token["tag"]
         numbers[2 + 2 * _POSITIONS + field] = token["label"]
-    numbers[_FIELDS - 2], numbers[_FIELDS - 1] = observed[h]["morph"], observed[at.m]["morph"]
+    numbers[_FIELDS - 2], numbers[_FIELDS - 1] = observed[h]["morph"], observed[m]["morph"]
 
 
 class SplitAtoms(NamedTuple):
@@ -226,10 +224,10 @@ def score_edges(chart: Chart, observed: Observed, scorer: Scorer, glue: float) -
     scores, symbols = np.zeros(len(chart.rules), np.float32), 0
     for row in range(rules):
         symbols = max(symbols, scorer.keys[row, PARENT] + 1 - rules)
+    of_arc, of_symbols = np.zeros(rules, np.float32), np.zeros((2, symbols), np.float32)
     unknown = np.full((2, symbols), np.int32(-1))
     sums = SharedSums(
-        *(np.zeros(rules, np.float32), np.zeros(symbols, np.float32), np.zeros(symbols, np.float32)),
-        *(np.full(rules, np.int32(-1)), unknown[0], unknown[1]),
+        of_arc, of_symbols[0], of_symbols[1], np.full(rules, np.int32(-1)), unknown[0], unknown[1]
     )
     atoms = room_for_atoms()
     keys_of_blocks = np.zeros(len(ends), np.uint64)

@@ -1,24 +1,27 @@
-"""Search in a chart: the best derivation, the oracle's, the probability of every constituent."""
+"""Search among derivations: argmax s(y; x, d), the k best, the oracle's, the probability of each constituent.
+
+PAD, section 3.1; its footnote 10 for the oracle.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from d2c.base.arrays import Doubles, Floats, Ints
-from d2c.cky.grammar.grammar import RuleTable
+from d2c.cky.grammar import RuleTable
 from d2c.cky.search.chart import Query, build_chart
-from d2c.cky.search.features import Scorer, score_edges
-from d2c.cky.search.growing import COPY, Chart
-from d2c.cky.search.layout import Observed
+from d2c.cky.search.deduction import Chart
 from d2c.cky.search.packed_chart import MOST_EDGES, Packed, chart_over, score_arcs
+from d2c.cky.search.parts import Parts, constituents, losses, parts_of
 from d2c.cky.search.pruning import UNPRUNED
-from d2c.cky.search.sites import SITE, Parts, Sites
+from d2c.cky.search.scoring import Scorer, score_edges
+from d2c.cky.search.skeleton import Observed
 from d2c.learning.kbest import k_best
-from d2c.learning.kernels import kernel, lean
+from d2c.learning.kernels import kernel
 from d2c.learning.semirings import marginals, viterbi
 from d2c.trees.binarization import UNARY
 from d2c.trees.constraints import SpanConstraints
@@ -130,7 +133,7 @@ def scored_chart(sentence: ChartInput) -> ScoredChart:
 
 
 def best_derivation(sentence: ChartInput) -> ChartDerivation:
-    """Return a best derivation."""
+    """Return a best derivation, argmax s(y; x, d) over Y(x, d)."""
     if sentence.packed is None and sentence.wanted is None:  # most often all is done in one kernel
         parts, symbols = _best_of_single(sentence.query, sentence.observed, sentence.scorer)
         if len(symbols):
@@ -181,36 +184,11 @@ def derivation(chart: Chart, edges: Ints, stage: int, several: bool = False) -> 
     return ChartDerivation(parts, symbols, stage, several)
 
 
-@kernel
-def parts_of(chart: Chart, edges: Ints) -> tuple[Parts, Ints]:
-    """The parts of some edges but copies, and the symbols that they derive."""
-    sites, rules = np.empty(len(edges), SITE), np.empty(len(edges), np.int32)
-    symbols, ends, count = np.empty(len(edges), np.int32), chart.ends, 0
-    for edge in edges:
-        if chart.rules[edge] != COPY:
-            low, high = 0, len(ends) - 1  # the first block that ends behind the edge
-            while low < high:
-                middle = (low + high) // 2
-                low, high = (middle + 1, high) if ends[middle] <= edge else (low, middle)
-            sites[count], rules[count] = chart.sites[low], chart.rules[edge]
-            symbols[count] = chart.symbols[chart.forest.head[edge]]
-            count += 1
-    return Parts(sites[:count], rules[:count]), symbols[:count]
-
-
-def constituents(
-    chart: Chart, rules: RuleTable, n: int, among: NDArray[np.bool_] | None = None
-) -> tuple[NDArray[np.int64], Sites, NDArray[np.int64]]:
-    """The edges that derive a whole constituent, of those `among` [E]; the sites and the keys of these."""
-    symbols = chart.symbols[chart.forest.head]
-    whole = np.append(rules.whole, False)[symbols] & (chart.rules != COPY)
-    edges = np.flatnonzero(whole if among is None else whole & among)
-    sites = chart.sites[np.searchsorted(chart.ends, edges, side="right")]
-    return edges, sites, bracket_key(symbols[edges].astype(np.int64), sites["i"], sites["j"], n)
-
-
 def nearness(chart: Chart, rules: RuleTable, n: int, gold: Parts, brackets: NDArray[np.int64]) -> Floats:
-    """[E] scores under which the oracle's derivation is the best: -Δ, and less than that for constituents."""
+    """Return [E] scores under which the oracle's derivation is best: -Δ, and less than that for constituents.
+
+    n: words; brackets: sorted keys of the gold constituents, see `bracket_key`
+    """
     scores = -losses(chart, gold)
     edges, _, keys = constituents(chart, rules, n)
     right = np.append(brackets, -1)[np.searchsorted(brackets, keys)] == keys
@@ -222,9 +200,12 @@ def nearness(chart: Chart, rules: RuleTable, n: int, gold: Parts, brackets: NDAr
 def obedience(
     chart: Chart, rules: RuleTable, constraints: SpanConstraints, labels: Sequence[Sequence[str]]
 ) -> Floats:
-    """[E] OBEYS for each required constituent that an edge makes, and -OBEYS for each that is forbidden or
-    crosses a required one. A chain of unary nodes makes a required one once: as its first node, or the
-    second. A word that is required without a label needs no node."""
+    """Return [E] OBEYS for each required constituent that an edge makes, and -OBEYS for each that is
+    forbidden or crosses a required one.
+
+    A chain of unary nodes makes a required one once: as its first node, or the second. A word that is
+    required without a label needs no node. labels: [S] those that each symbol shows
+    """
     scores, (edges, sites, _) = np.zeros(len(chart.rules), np.float32), constituents(chart, rules, 0)
     made, tails = chart.symbols[chart.forest.head[edges]], chart.symbols[chart.forest.tail[edges]]
     i, j = sites["i"], sites["j"] + 1
@@ -244,34 +225,3 @@ def obedience(
     for start, end, label in constraints.forbid:
         scores[edges] -= OBEYS * ((i == start) & (j == end) & shows(label)[made])
     return scores
-
-
-def bracket_key(symbol: Any, first: Any, last: Any, n: int) -> Any:
-    """One number for a constituent in a sentence of n words, or [C] for many."""
-    return (symbol * (n + 1) + first) * (n + 1) + last
-
-
-@lean
-def _reward(rules: Ints, rule: int, begin: int, end: int, loss: Floats) -> None:
-    """Write -1 for the edges from begin to end that have the rule of a gold part."""
-    for edge in range(begin, end):
-        if rules[edge] == rule:
-            loss[edge] = -1.0
-
-
-@kernel
-def losses(chart: Chart, gold: Parts) -> Floats:
-    """[E] what each edge adds to Δ, but for a constant: 1, or -1 where it is one of the gold parts (i, k, j,
-    rule)."""
-    loss, begin = np.ones(len(chart.rules), np.float32), 0
-    for block in range(len(chart.ends)):
-        site, end = chart.sites[block], chart.ends[block]
-        if begin < end and chart.rules[begin] == COPY:
-            for edge in range(begin, end):
-                loss[edge] = 0.0
-        for part in range(len(gold.rules) if begin < end else 0):
-            other = gold.sites[part]
-            if other["i"] == site["i"] and other["k"] == site["k"] and other["j"] == site["j"]:
-                _reward(chart.rules, gold.rules[part], begin, end, loss)
-        begin = end
-    return loss

@@ -1,7 +1,16 @@
-"""A chart in the making: how it grows by rules, whatever the layout that says which items there are.
+"""Figure 3's deduction rules (PAD, section 3.1) and the unary rule of section 3.3, for any chart.
 
-A vertex of the forest is a symbol in a cell (and the number of unary steps since the last attachment); an
-edge is an application of a rule. Edges stand in blocks, each of which has one site.
+Premise:       the pre-terminal of a word                                   `start`
+A → β1* β2:    an item takes its next right dependent                       `attach`
+A → β1 β2*:    an item takes its next left dependent                        `attach`
+A → β1*:       at most so many unary steps after one another at an item     `unary_steps`
+Goal:          a root rule over all words                                   `finish_root`
+
+Which items there are, and in which order, the skeletons say: that of a d-tree (`d2c.cky.search.chart`), or of
+packed arcs (`d2c.cky.search.packed_chart`).
+
+A vertex of the forest is a symbol in an item's cell (and the number of unary steps since the last
+attachment); an edge is an application of a rule. Edges stand in blocks, each of which has one site.
 """
 
 from __future__ import annotations
@@ -12,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from d2c.base.arrays import Ints
-from d2c.cky.grammar.grammar import RuleTable
-from d2c.cky.search.sites import SITE, Sites
+from d2c.cky.grammar import RuleTable
+from d2c.cky.search.skeleton import SITE, Sites
 from d2c.learning.forest import Forest
 from d2c.learning.kernels import inner, lean
 
@@ -106,7 +115,10 @@ def with_room(growing: Growing, vertices: int, edges: int, blocks: int) -> Growi
         room(growing.sites, counts[BLOCKS] + blocks),
         room(growing.ends, counts[BLOCKS] + blocks),
         room(growing.usable, counts[LISTED] + vertices),
-        *(growing.begin, growing.end, growing.vertex_of, counts),
+        growing.begin,
+        growing.end,
+        growing.vertex_of,
+        counts,
     )
 
 

@@ -1,7 +1,7 @@
-"""Packed arcs as the chart over them needs them: for each word and side an automaton over its dependents.
+"""The skeleton of packed arcs: for each word and side an automaton over its dependents.
 
 Over one d-tree the dependents of a word come in one order, from the word outward, so its items are counts
-(`d2c.cky.search.layout`). Over packed arcs they are paths. A state of a word's left side says how far its
+(`d2c.cky.search.skeleton`). Over packed arcs they are paths. A state of a word's left side says how far its
 words reach, which dependent it took last there, and which comes next; a step takes that one, whose own words
 end where these begin. The right side mirrors it. Both sides of a word are independent of each other, so its
 cells are pairs of states, once for each of its likely heads: an item knows all of its d-tree that the
@@ -21,18 +21,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from d2c.base.arrays import Ints, Longs
-from d2c.cky.search.growing import NONE, place_of, room
-from d2c.cky.search.skeleton import (
+from d2c.cky.search.deduction import NONE, place_of, room
+from d2c.cky.search.reach import (
     NO_YIELDS,
     USEFUL,
     WHOLE,
     ArcScores,
-    Skeleton,
+    Reach,
     between,
     beyond,
     ends,
     item_key,
-    skeleton_of,
+    reach_of,
 )
 from d2c.learning.kernels import inner, kernel, lean
 from d2c.packed.arcs import PackedArcs
@@ -41,7 +41,7 @@ from d2c.trees.binarization import LEFT
 MOST_CELLS = 60_000  # of a sentence; what has more is parsed with its single d-tree
 
 # A state: the outermost word that it reaches; the dependents that it took last and that come next (-1: none);
-# where in `PackedLayout.steps` those that lead to it begin
+# where in `PackedSkeleton.steps` those that lead to it begin
 STATE = np.dtype([(name, np.int32) for name in ("bound", "inner", "next", "steps")], align=True)
 # A step: the state that it starts from, the item that it takes
 STEP = np.dtype([(name, np.int32) for name in ("state", "item")], align=True)
@@ -53,7 +53,7 @@ GRID = np.dtype(
 ITEM = np.dtype([(name, np.int32) for name in ("h", "g", "first", "last", "members")], align=True)
 
 
-class PackedLayout(NamedTuple):
+class PackedSkeleton(NamedTuple):
     """The cells of the packed chart, and the steps between them.
 
     grids:   of type GRID, for each word and head, or for each word, with g -1, where heads are not seen
@@ -76,10 +76,10 @@ class PackedLayout(NamedTuple):
     roots: Ints
 
 
-def lay_out_packed(
+def packed_skeleton_of(
     arcs: PackedArcs, around: bool, scores: ArcScores | None = None, most: int = MOST_CELLS
-) -> PackedLayout | None:
-    """Return the layout; None where there is no projective d-tree with one root, or too many cells.
+) -> PackedSkeleton | None:
+    """Return the skeleton; None where there is no projective d-tree with one root, or too many cells.
 
     around: whether items know the d-tree around them
     scores: by which some are left out
@@ -89,15 +89,15 @@ def lay_out_packed(
         scores = ArcScores(np.zeros(len(arcs.heads), np.float32), NO_YIELDS, np.inf)
     if not scores.yields.size:
         scores = scores._replace(yields=np.zeros((2, n, n), np.float32))
-    skeleton, keys = skeleton_of(arcs.begin, arcs.heads, scores, around, most)
-    layout: PackedLayout = _laid_out(skeleton, np.unique(keys), around, most)
-    return layout if len(layout.roots) else None
+    reach, keys = reach_of(arcs.begin, arcs.heads, scores, around, most)
+    skeleton: PackedSkeleton = _arranged(reach, np.unique(keys), around, most)
+    return skeleton if len(skeleton.roots) else None
 
 
 class _Sides(NamedTuple):
     """The states of all sides of words, in the making.
 
-    states, steps: as in `PackedLayout`, with room for more
+    states, steps: as in `PackedSkeleton`, with room for more
     begin:  [2n + 1] where the states on the left of word 0, 1, ..., then on the right, begin
     first:  [n] of the side at hand, the first state of each bound
     counts: [2] how many states and steps there are
@@ -152,16 +152,16 @@ def _take(sides: _Sides, before: int, taken: int, item: int) -> _Sides:
 
 
 @inner
-def _add_steps(skeleton: Skeleton, keys: Longs, around: bool, place: _Place, sides: _Sides) -> _Sides:
+def _add_steps(reach: Reach, keys: Longs, around: bool, place: _Place, sides: _Sides) -> _Sides:
     """Add the steps to a state."""
-    n, (side, h, bound, taken, begin, end) = len(skeleton.marks), place
+    n, (side, h, bound, taken, begin, end) = len(reach.marks), place
     for i in range(begin, end):
-        m = np.int64(skeleton.dependents[i])
+        m = np.int64(reach.dependents[i])
         if taken != NONE and taken != m:
             continue
         low, high = between(side, h, m)
         for before in range(low, high):
-            if skeleton.marks[h, before] & USEFUL << side:
+            if reach.marks[h, before] & USEFUL << side:
                 first, last = ends(side, bound, before)
                 item = place_of(keys, item_key(n, m, h + 1 if around else NONE, first, last))
                 if item >= 0:
@@ -170,22 +170,20 @@ def _add_steps(skeleton: Skeleton, keys: Longs, around: bool, place: _Place, sid
 
 
 @lean
-def _follows(skeleton: Skeleton, keys: Longs, place: _Place, m: int) -> bool:
+def _follows(reach: Reach, keys: Longs, place: _Place, m: int) -> bool:
     """Return whether m may be taken next, on the way to a useful bound, where items know the d-tree."""
     side, h, bound, _, _, _ = place
-    n, found = len(skeleton.marks), False
+    n, found = len(reach.marks), False
     low, high = beyond(side, m, n)
     for other in range(low, high):
-        if skeleton.marks[h, other] & USEFUL << side and not found:
+        if reach.marks[h, other] & USEFUL << side and not found:
             first, last = ends(side, other, bound)
             found = place_of(keys, item_key(n, m, h + 1, first, last)) >= 0
     return found
 
 
 @inner
-def _add_states(
-    skeleton: Skeleton, keys: Longs, around: bool, place: _Place, begin: int, sides: _Sides
-) -> _Sides:
+def _add_states(reach: Reach, keys: Longs, around: bool, place: _Place, begin: int, sides: _Sides) -> _Sides:
     """Add a state for each dependent that may come next, each with the same steps, which are the last ones.
 
     begin: the first of the steps
@@ -193,11 +191,11 @@ def _add_states(
     side, h, bound, taken, _, _ = place
     counts, steps, again = sides.counts, sides.counts[1] - begin, False
     for i in range(place.from_ - 1, place.to if around else place.from_):
-        following = np.int64(skeleton.dependents[i]) if i >= place.from_ else NONE
+        following = np.int64(reach.dependents[i]) if i >= place.from_ else NONE
         if following != NONE:
-            fits = _follows(skeleton, keys, place, following)
+            fits = _follows(reach, keys, place, following)
         else:
-            fits = not around or skeleton.marks[h, bound] & WHOLE << side > 0
+            fits = not around or reach.marks[h, bound] & WHOLE << side > 0
         if fits:
             sides = _with_room(sides, 1, steps)
             for step in range(begin, begin + steps if again else begin):
@@ -209,26 +207,26 @@ def _add_states(
 
 
 @inner
-def _add_side(skeleton: Skeleton, keys: Longs, around: bool, row: int, sides: _Sides) -> _Sides:
+def _add_side(reach: Reach, keys: Longs, around: bool, row: int, sides: _Sides) -> _Sides:
     """Add the states of a side of a word, from the word outward. row: its number"""
-    n, counts = len(skeleton.marks), sides.counts
-    side, h, begin, end = row // n, row % n, np.int64(skeleton.begin[row]), np.int64(skeleton.begin[row + 1])
+    n, counts = len(reach.marks), sides.counts
+    side, h, begin, end = row // n, row % n, np.int64(reach.begin[row]), np.int64(reach.begin[row + 1])
     if begin == end:  # most words
         sides = _with_room(sides, 1, 0)
         _add_state(sides, h, NONE, NONE, counts[1])
     for far in range(0 if begin == end else h + 1 if side == LEFT else n - h):
         bound = h - far if side == LEFT else h + far
-        if skeleton.marks[h, bound] & USEFUL << side == 0:
+        if reach.marks[h, bound] & USEFUL << side == 0:
             continue
         sides.first[bound] = counts[0]
         for i in range(begin - 1, end if around else begin):
-            taken = np.int64(skeleton.dependents[i]) if i >= begin else NONE
+            taken = np.int64(reach.dependents[i]) if i >= begin else NONE
             if around and (taken == NONE) != (bound == h):
                 continue
             place, before = _Place(side, h, bound, taken, begin, end), counts[1]
-            sides = _add_steps(skeleton, keys, around, place, sides)
+            sides = _add_steps(reach, keys, around, place, sides)
             if counts[1] > before or bound == h:
-                sides = _add_states(skeleton, keys, around, place, before, sides)
+                sides = _add_states(reach, keys, around, place, before, sides)
     return sides
 
 
@@ -303,9 +301,9 @@ def _ordered(
 
 
 @kernel
-def _laid_out(skeleton: Skeleton, keys: Longs, around: bool, most: int) -> PackedLayout:
-    """Return the layout of items, by their sorted keys; without roots where there are too many cells."""
-    n, items = len(skeleton.marks), np.zeros(len(keys) + 1, ITEM)
+def _arranged(reach: Reach, keys: Longs, around: bool, most: int) -> PackedSkeleton:
+    """Return the skeleton of items, by their sorted keys; without roots where there are too many cells."""
+    n, items = len(reach.marks), np.zeros(len(keys) + 1, ITEM)
     for i in range(len(keys)):
         item, key = items[i], keys[i]
         item["last"], item["first"] = key % n, key // n % n
@@ -314,7 +312,7 @@ def _laid_out(skeleton: Skeleton, keys: Longs, around: bool, most: int) -> Packe
     sides = _Sides(np.empty(4 * n, STATE), np.empty(4 * n, STEP), rows, np.empty(n, np.int32), counts)
     for row in range(2 * n):
         rows[row] = counts[0]
-        sides = _add_side(skeleton, keys, around, row, sides)
+        sides = _add_side(reach, keys, around, row, sides)
     rows[2 * n] = counts[0]
     grids, cells = _grids(items, sides)
     if cells > most:
@@ -330,4 +328,4 @@ def _laid_out(skeleton: Skeleton, keys: Longs, around: bool, most: int) -> Packe
                 roots[count] = members[member]
                 count += 1
     steps = sides.steps[: counts[1]]
-    return PackedLayout(grids, states, steps, items, members, order, grid_of, roots[:count])
+    return PackedSkeleton(grids, states, steps, items, members, order, grid_of, roots[:count])

@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from d2c.base.counting import commonest
-from d2c.cky.search.layout import TOKEN, Observed
+from d2c.cky.search.skeleton import TOKEN, Observed
 from d2c.cky.search.templates import COLUMNS
 from d2c.learning.words import UNKNOWN, morph_numbers, number_morphs, number_words, numbered, word_number
 from d2c.trees.ctree import Tokens
@@ -37,7 +37,7 @@ class Vocabulary:
 
     @classmethod
     def of(cls, sentences: Sequence[Tokens], labels: Iterable[Sequence[str]] = ()) -> Self:
-        """The vocabulary of a treebank."""
+        """Return the vocabulary of a treebank; labels: of each d-tree, if they are features."""
         seen = Counter(form for tokens in sentences for form in tokens.forms)
         tags = Counter(tag for tokens in sentences for tag in tokens.tags)
         of_rare = Counter(
@@ -56,7 +56,7 @@ class Vocabulary:
 
     @property
     def columns(self) -> frozenset[str]:
-        """Which of `d2c.cky.search.templates.COLUMNS` are used."""
+        """Return which of `d2c.cky.search.templates.COLUMNS` are used."""
         numbers = {"label": self.labels, "morph": self.morphs}
         return frozenset(column for column in COLUMNS if numbers[column])
 

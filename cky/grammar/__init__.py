@@ -1,1 +1,0 @@
-"""Route 2's grammar: rules read off binarized trees, and the numbers of words, tags and labels."""
