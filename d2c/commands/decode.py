@@ -33,7 +33,8 @@ from d2c.trees.repair import Repairs
 @click.argument("conllu", type=FilePath)
 @output_option
 @click.option(
-    *("-m", "--model"),
+    "-m",
+    "--model",
     type=click.Path(path_type=Path),
     callback=model_path,
     help="A trained model, which can restore unary nodes.",

@@ -35,12 +35,12 @@ class Symbol(NamedTuple):
 
     @property
     def is_tag(self) -> bool:
-        """Whether it is a pre-terminal."""
+        """Return whether it is a pre-terminal."""
         return self.bar == "tag"
 
     @property
     def is_whole(self) -> bool:
-        """Whether it can be a dependent or the root: not a part of a constituent."""
+        """Return whether it can be a dependent or the root: not a part of a constituent."""
         return self.bar in ("", "tag")
 
     def __str__(self) -> str:

@@ -34,7 +34,7 @@ class LabelledSpan(NamedTuple):
 
     @property
     def tokens(self) -> int:
-        """Its words as bits."""
+        """Return its words as bits."""
         return (1 << self.end) - (1 << self.start)
 
 

@@ -62,7 +62,7 @@ class CTree:
             raise ValueError("a node has a child below 0")
 
     def __eq__(self, other: object) -> bool:
-        """Whether both are the same tree (with the same head children and wrapper), however numbered."""
+        """Return whether both are the same tree, head children and wrapper included, however numbered."""
         return isinstance(other, CTree) and _fields(canonical(self)) == _fields(canonical(other))
 
     def __hash__(self) -> int:
@@ -76,7 +76,7 @@ class CTree:
 
     @property
     def root(self) -> int:
-        """Id of the root: the last proper node, or 0 in a tree that is one bare token."""
+        """Return the id of the root: the last proper node, or 0 in a tree that is one bare token."""
         return len(self.tokens.forms) + len(self.labels) - 1
 
     def label(self, node: int) -> str:

@@ -236,7 +236,7 @@ def load_head_rules(name: str) -> HeadRules:
 
 @lru_cache
 def _of_data(name: str) -> HeadRules | None:
-    """The rules of a table that comes with d2c."""
+    """Return the rules of a table that comes with d2c."""
     table = resources.files("d2c.data") / "heads" / f"{name}.txt"
     return parse_head_rules(name, table.read_text(encoding="utf-8")) if table.is_file() else None
 

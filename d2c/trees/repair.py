@@ -36,7 +36,7 @@ class Repairs:
         return 1000 * count / self.tokens if self.tokens else 0.0
 
     def __str__(self) -> str:
-        """Repairs per 1,000 tokens, of all kinds and of each."""
+        """Return the repairs per 1,000 tokens, of all kinds and of each."""
         kinds = [f"{kind} {self.per_thousand(kind):.2f}" for kind, n in self.counts.most_common() if n]
         total = f"{self.per_thousand():.2f} repairs per 1,000 tokens"
         return f"{total} ({'; '.join(kinds)})" if kinds else total

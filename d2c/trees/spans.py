@@ -65,14 +65,14 @@ class Span:
 
     @property
     def parent(self) -> Span | None:
-        """The constituent right above it; None of the highest."""
+        """Return the constituent right above it; None of the highest."""
         every, node = self.place
         above = every.parents[node]
         return None if above < 0 else every.span(above)
 
     @property
     def children(self) -> tuple[Span, ...]:
-        """The constituents right below it, from left to right; words are none."""
+        """Return the constituents right below it, from left to right; words are none."""
         every, node = self.place
         n = len(every.ctree.tokens)
         kids = every.ctree.children[node - n] if node >= n else ()
@@ -80,37 +80,37 @@ class Span:
 
     @property
     def start(self) -> int:
-        """Its first token."""
+        """Return its first token."""
         return self.blocks[0][0]
 
     @property
     def end(self) -> int:
-        """The token after its last one."""
+        """Return the token after its last one."""
         return self.blocks[-1][1]
 
     @property
     def tokens(self) -> tuple[int, ...]:
-        """All its tokens."""
+        """Return all its tokens."""
         return tuple([token for block in self.blocks for token in range(*block)])
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The forms of its tokens."""
+        """Return the forms of its tokens."""
         return tuple([self.source.forms[token] for token in self.tokens])
 
     @property
     def text(self) -> str:
-        """As it stands in the text; where there was none, its words with blanks between them."""
+        """Return it as it stands in the text; where there was none, its words with blanks between them."""
         return " ".join([self.source.part(*block) for block in self.blocks])
 
     @property
     def start_char(self) -> int | None:
-        """Its first character in the text that was parsed; None where that was no text."""
+        """Return its first character in the text that was parsed; None where that was no text."""
         return self.source.offsets[self.start][0] if self.source.offsets else None
 
     @property
     def end_char(self) -> int | None:
-        """The character after its last one."""
+        """Return the character after its last one."""
         return self.source.offsets[self.end - 1][1] if self.source.offsets else None
 
     def to_dict(self) -> dict[str, Any]:
@@ -141,22 +141,22 @@ class Constituents:
 
     @cached_property
     def blocks(self) -> list[tuple[Block, ...]]:
-        """[n + K] as of `CTree.blocks`."""
+        """Return [n + K] what `CTree.blocks` does."""
         return self.ctree.blocks()
 
     @cached_property
     def depths(self) -> list[int]:
-        """[n + K] as of `CTree.depths`."""
+        """Return [n + K] what `CTree.depths` does."""
         return self.ctree.depths()
 
     @cached_property
     def parents(self) -> list[int]:
-        """[n + K] as of `CTree.parents`."""
+        """Return [n + K] what `CTree.parents` does."""
         return self.ctree.parents()
 
     @cached_property
     def heads(self) -> list[int] | None:
-        """[n + K] as of `CTree.lexical_heads`; None where there are no head children."""
+        """Return [n + K] what `CTree.lexical_heads` does; None where there are no head children."""
         return None if self.ctree.head_children is None else self.ctree.lexical_heads()
 
     def span(self, node: int) -> Span:

@@ -26,12 +26,7 @@ from d2c.trees.dtree import DTree
 from d2c.trees.formats.format import AS_IT_IS, Format, Malformed, Options, Reader, Writer, parse_all
 
 COLUMNS = 10
-UPOS = frozenset(
-    {
-        *("ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART"),
-        *("PRON", "PROPN", "PUNCT", "SCONJ", "SYM", "VERB", "X"),
-    }
-)
+UPOS = frozenset("ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X".split())
 _HUGE = re.compile("-?[0-9]{10,}")
 _BLANK_LINE = re.compile(r"^[ \t]+$", re.MULTILINE)
 _ID, _FORM, _HEAD = 0, 1, 6
@@ -87,11 +82,16 @@ def format_conllu(dtree: DTree, comments: Sequence[str] | None = None) -> str:
     tokens = dtree.tokens
     n = len(tokens.forms)
     nothing = ("_",) * n
-    columns = (
-        *(_ids(n), tokens.forms, tokens.lemmas or nothing, tokens.tags, tokens.tags),
-        *(tokens.morphs or nothing, map(str, dtree.heads), dtree.labels or nothing, nothing, nothing),
+    words = (
+        _ids(n),
+        tokens.forms,
+        tokens.lemmas or nothing,
+        tokens.tags,
+        tokens.tags,
+        tokens.morphs or nothing,
     )
-    text = "\n".join(map("\t".join, zip(*columns, strict=True))) + "\n\n"
+    arcs = map(str, dtree.heads), dtree.labels or nothing, nothing, nothing
+    text = "\n".join(map("\t".join, zip(*words, *arcs, strict=True))) + "\n\n"
     if text.count("\t") != (COLUMNS - 1) * n or text.count("\n") != n + 1 or "\t\t" in text or "\r" in text:
         raise ValueError("a form or tag is empty or holds a tab or a line break")
     for comment in reversed(tokens.comments if comments is None else comments):

@@ -150,7 +150,7 @@ class Writer(Generic[Tree]):
 
     @property
     def in_parts(self) -> bool:
-        """Whether files that were written apart can be joined."""
+        """Return whether files that were written apart can be joined."""
         return not self.before and not self.after
 
 

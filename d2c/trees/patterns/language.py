@@ -45,7 +45,7 @@ class Label:
     groups: tuple[tuple[int, str], ...] = ()
 
     def ids(self, nodes: TreeNodes) -> Ids:
-        """Return the nodes that fit, in order."""
+        """Return the nodes that fit, in order [nodes]."""
         order, starts = nodes.by_label
         fitting = [nodes.names.get(name) for name in self.names] if self.names is not None else None
         if fitting is None:
@@ -163,7 +163,7 @@ class _Reader:
         return Node(node.label, node.name, node.same, node.alike, said, node.plain and said.plain)
 
     def _says(self) -> bool:
-        """Whether something is said of a node here."""
+        """Return whether something is said of a node here."""
         return self.kind in ("relation", "chain", "exactly") or (
             self.kind == "mark" and self.token in "!?[(&"
         )
@@ -239,7 +239,7 @@ class _Reader:
         return Label(fits, names, groups=tuple(groups))
 
     def _words(self) -> tuple[Label, Said | None]:
-        """Words in a row: the first one, and what is said of it."""
+        """Read words in a row: the first one, and what is said of it."""
         row = self._next().strip('"').split()
         if not row:
             self._fail("there are no words in the quotation marks before it")
@@ -263,7 +263,7 @@ class _Reader:
         return parts[0] if len(parts) == 1 else Said("either", tuple(parts))
 
     def _node_follows(self) -> bool:
-        """Whether behind the token at hand another node begins, or nothing: no relation does."""
+        """Return whether behind the token at hand another node begins, or nothing: no relation does."""
         match = _TOKEN.match(self.text, self.at)
         while match and match["mark"] in ("!", "("):
             match = _TOKEN.match(self.text, match.end())
@@ -357,6 +357,6 @@ def _basic(label: str) -> str:
 
 
 def _word(form: str) -> Label:
-    """Of a word: `*` stands for any letters, and small letters for capitals, too."""
+    """Return the label of a word: `*` stands for any letters, and small letters for capitals, too."""
     flags = re.IGNORECASE if form == form.lower() else 0
     return Label(re.compile(".*".join(map(re.escape, form.split("*"))), flags).fullmatch, word=True)

@@ -40,7 +40,7 @@ class _Search:
         )
 
     def tables(self, pattern: Pattern, node: Node, ids: Ids) -> Iterator[Ids]:
-        """Yield matches in tables that are not too large, unless a single node has so many."""
+        """Yield matches in tables [matches, 1 + names], not too large ones unless a node has so many."""
         parts = [ids]
         while parts:
             part = parts.pop()
@@ -56,14 +56,14 @@ class _Search:
                 yield np.unique(np.stack(columns, 1), axis=0)
 
     def ids(self, node: Node) -> Ids:
-        """Return the nodes that are, or if a name is involved may be, what is sought, in order."""
+        """Return the nodes [nodes] that are, or if a name is involved may be, what is sought, in order."""
         if id(node) not in self._ids:
             ids = node.label.ids(self.nodes) if node.label else np.arange(self.nodes.count)
             self._ids[id(node)] = ids[self.holds(node.said, ids)] if node.said else ids
         return self._ids[id(node)]
 
     def holds(self, said: Said, here: Ids) -> Bools:
-        """Return of nodes whether something holds, or if a name is involved may hold."""
+        """Return of nodes [here] whether something holds, or if a name is involved may hold [here]."""
         if said.relation and said.node:
             return said.relation.exists(self.nodes, here, self.ids(said.node))
         if said.kind == "maybe" or (said.kind == "not" and not said.plain):
@@ -77,7 +77,7 @@ class _Search:
         return holds
 
     def extend(self, said: Said, here: Ids, bound: Bound) -> tuple[Ids, Bound]:
-        """Return each way in which something holds of the nodes in some rows: the row, and what is bound."""
+        """Return each way in which something holds of the nodes in rows: the row [ways], what is bound."""
         rows = np.arange(len(here))
         if said.plain:
             return _taken(np.flatnonzero(self.holds(said, here)), bound)
@@ -102,7 +102,7 @@ class _Search:
         }
 
     def bind(self, node: Node, here: Ids, bound: Bound) -> tuple[Ids, Bound]:
-        """Return of rows those in which a node of the pattern can be the node here, and what is bound."""
+        """Return the rows in which a node of the pattern can be the node here [rows], and what is bound."""
         fits, labels = np.ones(len(here), bool), self.nodes.labels
         bound = dict(bound)
         if node.same:
@@ -123,7 +123,7 @@ class _Search:
         return rows[more], bound
 
     def _group(self, node: Node, number: int) -> Ids:
-        """Return of each label the number of the text that a group of its regular expression holds."""
+        """Return [labels] the number of the text that a group of a regular expression holds of each label."""
         assert node.label is not None
         held = [node.label.fits(name) for name in self.nodes.names]
         texts = [match[number] or "" if match else "" for match in held]  # type: ignore[index]

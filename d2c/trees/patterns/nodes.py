@@ -73,18 +73,18 @@ class TreeNodes:
 
     @cached_property
     def by_label(self) -> tuple[Ids, Ids]:
-        """The nodes in the order of their labels [M], and where each label begins there [labels + 1]."""
+        """Return the nodes in the order of their labels [M], and where each begins there [labels + 1]."""
         order = np.argsort(self.labels, kind="stable")
         return order, np.searchsorted(self.labels[order], np.arange(len(self.names) + 1))
 
     @cached_property
     def children(self) -> Ids:
-        """How many children each node has [M]."""
+        """Return how many children each node has [M]."""
         return np.bincount(self.parent[self.parent >= 0], minlength=self.count)
 
     @cached_property
     def place(self) -> Ids:
-        """The place of each node among its sisters [M], from 1."""
+        """Return the place of each node among its sisters [M], from 1."""
         order = np.argsort(self.parent, kind="stable")
         place = np.empty(self.count, np.int64)
         parents = self.parent[order]
@@ -93,18 +93,18 @@ class TreeNodes:
 
     @cached_property
     def next(self) -> Ids:
-        """The next sister of each node, or NONE [M]."""
+        """Return the next sister of each node, or NONE [M]."""
         after = np.append(self.parent, NONE)[self.end]
         return np.where((after == self.parent) & (after >= 0), self.end, NONE)
 
     @cached_property
     def left(self) -> Ids:
-        """The word at the end of the chain of first children below each node [M]."""
+        """Return the word at the end of the chain of first children below each node [M]."""
         return self._at_or_after(self.children == 0)
 
     @cached_property
     def unary(self) -> Ids:
-        """The lowest node below each node to which a chain of only children leads [M]."""
+        """Return the lowest node below each node to which a chain of only children leads [M]."""
         return self._at_or_after(self.children != 1)
 
     def _at_or_after(self, wanted: NDArray[np.bool_]) -> Ids:
@@ -113,7 +113,7 @@ class TreeNodes:
 
     @cached_property
     def heads(self) -> Ids:
-        """The head word of each node, as a node [M]. Raises ValueError for a tree without heads."""
+        """Return the head word of each node, as a node [M]. Raises ValueError for a tree without heads."""
         if any(ctree.head_children is None for ctree in self.ctrees):
             rules = "head_rules, of d2c.read or d2c.search, names rules that find them"
             raise ValueError(f"the pattern asks for heads, and a tree has none; {rules}")

@@ -30,22 +30,22 @@ class Relation:
     """What all relations answer."""
 
     def keys(self, nodes: TreeNodes, b: Ids) -> Ids:
-        """Return the keys of nodes B, below 0 for what no A has."""
+        """Return the keys [b] of nodes B [b], below 0 for what no A has."""
         raise NotImplementedError
 
     def ranges(self, nodes: TreeNodes, a: Ids) -> tuple[Ids, Ids]:
-        """Return the least key of each node A's B, and the one after the greatest."""
+        """Return the least key [a] of the B of each node A [a], and the one after the greatest [a]."""
         raise NotImplementedError
 
     def exists(self, nodes: TreeNodes, a: Ids, b: Ids) -> Bools:
-        """Return of each A whether one of the B is its B."""
+        """Return of each A [a] whether one of the B [b] is its B [a]."""
         keys = self.keys(nodes, b)
         keys = np.append(np.sort(keys[keys >= 0]), _ABOVE)
         begin, end = self.ranges(nodes, a)
         return np.asarray(keys[np.searchsorted(keys, begin)] < end)
 
     def pairs(self, nodes: TreeNodes, a: Ids, b: Ids, most: float = inf) -> tuple[Ids, Ids]:
-        """Return all pairs: places in `a`, and nodes of `b`. Raises TooMany for more than `most`."""
+        """Return all pairs: places in `a` [pairs], nodes of `b` [pairs]. Raises TooMany beyond `most`."""
         keys = self.keys(nodes, b)
         order = np.argsort(keys, kind="stable")[np.count_nonzero(keys < 0) :]
         begin, end = (np.searchsorted(keys[order], side) for side in self.ranges(nodes, a))
@@ -139,7 +139,7 @@ def _of(name: str) -> Column:
 
 
 def _parent_if(condition: Callable[[TreeNodes, Ids, Ids], Bools]) -> Column:
-    """The parent of those nodes for which a condition holds, given their parents, too."""
+    """Make a column: the parent of those nodes [x] for which a condition holds, given their parents [x]."""
 
     def parent(nodes: TreeNodes, x: Ids) -> Ids:
         above = nodes.parent[x]
@@ -156,7 +156,7 @@ def nth_child(n: int) -> Same:
 
 
 def _sister(column: str, shift: int) -> Column:
-    """The parent of each node together with its first or last token."""
+    """Make a column: the parent of each node together with its first or last token."""
 
     def key(nodes: TreeNodes, x: Ids) -> Ids:
         return np.asarray(nodes.parent[x] * (nodes.count + 1) + getattr(nodes, column)[x] + shift)

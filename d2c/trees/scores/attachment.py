@@ -25,12 +25,12 @@ class Attachment(Counts):
 
     @property
     def uas(self) -> float:
-        """Percent of tokens with the right head."""
+        """Return the percent of tokens with the right head."""
         return percent(self.heads, self.tokens)
 
     @property
     def las(self) -> float:
-        """Percent of tokens with the right head and label."""
+        """Return the percent of tokens with the right head and label."""
         return percent(self.labelled, self.tokens)
 
 
@@ -43,10 +43,9 @@ def score_attachment(gold: DTree, guess: DTree, punctuation: bool = False) -> At
         raise ValueError(f"{many(len(gold.heads), 'token')} in gold, {len(guess.heads)} in guess")
     nothing = ("_",) * len(gold.heads)
     tokens = heads = labelled = 0
-    for form, gold_head, head, gold_label, label in zip(
-        *(gold.tokens.forms, gold.heads, guess.heads, gold.labels or nothing, guess.labels or nothing),
-        strict=True,
-    ):
+    labels = gold.labels or nothing, guess.labels or nothing
+    rows = zip(gold.tokens.forms, gold.heads, guess.heads, *labels, strict=True)
+    for form, gold_head, head, gold_label, label in rows:
         if punctuation or not is_punctuation(form):
             tokens += 1
             if gold_head == head:

@@ -167,10 +167,12 @@ def _classes(equal: Iterable[tuple[str, str]]) -> dict[str, str] | None:
 
 
 class Side:
-    """A line while it is compared: the words that are not left out, and the brackets over them."""
+    """A line while it is compared: the words that are not left out, and the brackets over them.
+
+    tags: say which words are left out, by default the line's own
+    """
 
     def __init__(self, line: EvalbLine, rules: Rules, tags: Sequence[str] | None = None) -> None:
-        """tags: say which words are left out, by default the line's own"""
         kept = [tag not in rules.deleted_tags for tag in tags or line.tags]
         new = [*accumulate(kept, initial=0), -1]  # the last for the end of a bracket that never closes
         self.line = line

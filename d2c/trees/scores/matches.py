@@ -42,22 +42,22 @@ class Matching:
 
     @property
     def matches(self) -> Matches:
-        """These counts alone."""
+        """Return these counts alone."""
         return Matches(self.gold, self.guess, self.matched)
 
     @property
     def recall(self) -> float:
-        """Percent of the gold brackets that the guess has."""
+        """Return the percent of the gold brackets that the guess has."""
         return percent(self.matched, self.gold)
 
     @property
     def precision(self) -> float:
-        """Percent of the guess's brackets that gold has."""
+        """Return the percent of the guess's brackets that gold has."""
         return percent(self.matched, self.guess)
 
     @property
     def f1(self) -> float:
-        """Harmonic mean of the two, in percent."""
+        """Return the harmonic mean of the two, in percent."""
         recall, precision = self.recall, self.precision
         return 2 * precision * recall / (precision + recall) if self.matched else 0.0
 
@@ -83,7 +83,7 @@ class _WithTags(Matching):
 
     @property
     def accuracy(self) -> float:
-        """Percent of the words with the right tag."""
+        """Return the percent of the words with the right tag."""
         return percent(self.correct_tags, self.words)
 
 
@@ -122,17 +122,17 @@ class Score(_WithTags):
 
     @property
     def valid(self) -> bool:
-        """Whether the sentence counts in sums."""
+        """Return whether the sentence counts in sums."""
         return self.status in (VALID, FAILED)
 
     @property
     def failed(self) -> bool:
-        """Whether there is no guess over the words of gold; all gold brackets are missed then."""
+        """Return whether there is no guess over the words of gold; all gold brackets are missed then."""
         return self.status == FAILED
 
     @property
     def complete_match(self) -> bool:
-        """Whether all brackets match."""
+        """Return whether all brackets match."""
         return self.gold == self.guess == self.matched and not self.failed
 
 
@@ -174,33 +174,33 @@ class Summary(_WithTags, Counts):
         return cls(1, 0, 0, *brackets, *sentences, *distinct, score.length)
 
     def __add__(self, other: Self) -> Self:
-        *summed, _ = _names(type(self))  # type: ignore[arg-type]
-        sums = [getattr(self, name) + getattr(other, name) for name in summed]
-        return type(self)(*sums, *[max(self.longest, other.longest)])
+        names = _names(type(self))  # type: ignore[arg-type]
+        sums = {name: getattr(self, name) + getattr(other, name) for name in names}
+        return type(self)(**sums | {"longest": max(self.longest, other.longest)})
 
     @property
     def valid(self) -> int:
-        """How many sentences count."""
+        """Return how many sentences count."""
         return self.sentences - self.errors - self.skipped
 
     @property
     def complete_match(self) -> float:
-        """Percent of the sentences whose brackets all match."""
+        """Return the percent of the sentences whose brackets all match."""
         return percent(self.complete, self.valid)
 
     @property
     def average_crossing(self) -> float:
-        """Crossing brackets per sentence."""
+        """Return the crossing brackets per sentence."""
         return self.crossing / self.valid if self.valid else 0.0
 
     @property
     def no_crossing(self) -> float:
-        """Percent of the sentences without crossing brackets."""
+        """Return the percent of the sentences without crossing brackets."""
         return percent(self.uncrossed, self.valid)
 
     @property
     def two_or_less_crossing(self) -> float:
-        """Percent of the sentences with at most two."""
+        """Return the percent of the sentences with at most two."""
         return percent(self.twice_crossed, self.valid)
 
 

@@ -22,7 +22,7 @@ _FIELD = re.compile(f"[^{BLANKS}]+")
 _NUMBER = re.compile(f"[+-]?[0-9]{{1,{MOST_DIGITS}}}")
 _NUMBERS = ("DEBUG", "MAX_ERROR")  # are read over where no field has them: they change no score of disco-dop
 
-Rows = list[list[str]]  # the values of each line with a keyword
+Values = list[list[str]]  # the values of each line with a keyword
 
 
 def _number(keyword: str, default: int) -> Any:
@@ -38,16 +38,16 @@ def _names(keyword: str) -> Any:
     )
 
 
-def _equal(keyword: str, most: int, make: Callable[[Rows], Any]) -> Any:
+def _equal(keyword: str, most: int, make: Callable[[Values], Any]) -> Any:
     """Return a field that lines of equal names make."""
     return field(default_factory=lambda: make([]), metadata={"prm": (keyword, 2, most, make)})
 
 
-def _pairs(rows: Rows) -> frozenset[tuple[str, str]]:
+def _pairs(rows: Values) -> frozenset[tuple[str, str]]:
     return frozenset((a, b) for a, b in rows)
 
 
-def _representatives(rows: Rows) -> dict[str, str]:
+def _representatives(rows: Values) -> dict[str, str]:
     """Return name → the one that stands for it: names that lines join, one after the other, are all equal."""
     representatives: dict[str, str] = {}
     for row in rows:
@@ -82,7 +82,7 @@ class _Prm:
             if "prm" in one.metadata:
                 keyword, *values = one.metadata["prm"]
                 known[keyword] = one.name, *values
-        found: dict[str, Rows] = {keyword: [] for keyword in known}
+        found: dict[str, Values] = {keyword: [] for keyword in known}
         for number, line in enumerate(lines, 1):
             keyword, *values = _FIELD.findall(line) or ["#"]
             if keyword.startswith("#"):
