@@ -26,7 +26,8 @@ from d2c.trees.dtree import DTree
 from d2c.trees.formats.format import AS_IT_IS, Format, Malformed, Options, Reader, Writer, parse_all
 
 COLUMNS = 10
-UPOS = frozenset("ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X".split())
+_TAGS = "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X"
+UPOS = frozenset(_TAGS.split())
 _HUGE = re.compile("-?[0-9]{10,}")
 _BLANK_LINE = re.compile(r"^[ \t]+$", re.MULTILINE)
 _ID, _FORM, _HEAD = 0, 1, 6
@@ -82,15 +83,8 @@ def format_conllu(dtree: DTree, comments: Sequence[str] | None = None) -> str:
     tokens = dtree.tokens
     n = len(tokens.forms)
     nothing = ("_",) * n
-    words = (
-        _ids(n),
-        tokens.forms,
-        tokens.lemmas or nothing,
-        tokens.tags,
-        tokens.tags,
-        tokens.morphs or nothing,
-    )
-    arcs = map(str, dtree.heads), dtree.labels or nothing, nothing, nothing
+    words = _ids(n), tokens.forms, tokens.lemmas or nothing, tokens.tags, tokens.tags
+    arcs = tokens.morphs or nothing, map(str, dtree.heads), dtree.labels or nothing, nothing, nothing
     text = "\n".join(map("\t".join, zip(*words, *arcs, strict=True))) + "\n\n"
     if text.count("\t") != (COLUMNS - 1) * n or text.count("\n") != n + 1 or "\t\t" in text or "\r" in text:
         raise ValueError("a form or tag is empty or holds a tab or a line break")

@@ -54,7 +54,7 @@ def report_lines(scores: Iterable[Score], totals: Totals) -> Iterator[str]:
     sides = totals.short, totals.every
     counts = {
         "number of sentences:": [side.sentences for side in sides],
-        "longest sentence:": [side.longest for side in sides],
+        "longest sentence:": [totals.longest["short"], totals.longest["every"]],
         "gold brackets:": [side.distinct_gold for side in sides],
         "cand. brackets:": [side.distinct_guess for side in sides],
         "disc. gold brackets:": [side.disc_gold for side in sides],

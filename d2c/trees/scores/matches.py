@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields
 from functools import cache
+from operator import add, attrgetter
 from typing import Any, Self
 
 
@@ -23,13 +24,13 @@ class Counts:
     __slots__ = ()
 
     def __add__(self, other: Self) -> Self:
-        names = _names(type(self))  # type: ignore[arg-type]
-        return type(self)(*[getattr(self, name) + getattr(other, name) for name in names])
+        numbers = _numbers(type(self))  # type: ignore[arg-type]
+        return type(self)(*map(add, numbers(self), numbers(other)))
 
 
 @cache
-def _names(counts: type[Any]) -> list[str]:
-    return [field.name for field in fields(counts)]
+def _numbers(counts: type[Any]) -> attrgetter[tuple[Any, ...]]:
+    return attrgetter(*[field.name for field in fields(counts)])
 
 
 class Matching:
@@ -141,7 +142,6 @@ class Summary(_WithTags, Counts):
     """Sums over sentences, which add up with `+`. Only valid sentences have brackets, crossings and words.
 
     complete, uncrossed, twice_crossed: sentences whose brackets all match; whose crossings are 0, at most 2
-    longest: the largest length; it is not compared
     """
 
     sentences: int = 0
@@ -160,7 +160,6 @@ class Summary(_WithTags, Counts):
     disc_guess: int = 0
     distinct_gold: int = 0
     distinct_guess: int = 0
-    longest: int = field(default=0, compare=False)
 
     @classmethod
     def of(cls, score: Score) -> Self:
@@ -171,12 +170,7 @@ class Summary(_WithTags, Counts):
         brackets = score.matched, score.gold, score.guess, score.crossing, score.words, score.correct_tags
         sentences = int(score.complete_match), int(crossing == 0), int(crossing <= 2)
         distinct = score.disc_gold, score.disc_guess, score.distinct_gold, score.distinct_guess
-        return cls(1, 0, 0, *brackets, *sentences, *distinct, score.length)
-
-    def __add__(self, other: Self) -> Self:
-        names = _names(type(self))  # type: ignore[arg-type]
-        sums = {name: getattr(self, name) + getattr(other, name) for name in names}
-        return type(self)(**sums | {"longest": max(self.longest, other.longest)})
+        return cls(1, 0, 0, *brackets, *sentences, *distinct)
 
     @property
     def valid(self) -> int:
@@ -206,19 +200,25 @@ class Summary(_WithTags, Counts):
 
 @dataclass
 class Totals:
-    """The summaries of all sentences and of the short ones, those with at most `cutoff` tokens."""
+    """The summaries of all sentences and of the short ones, those with at most `cutoff` tokens.
+
+    longest: the largest length of each
+    """
 
     cutoff: int = 40
     every: Summary = field(default_factory=Summary)
     short: Summary = field(default_factory=Summary)
+    longest: dict[str, int] = field(default_factory=lambda: {"every": 0, "short": 0})
 
     def over(self, scores: Iterable[Score]) -> Iterator[Score]:
         """Yield scores, and add them."""
         for score in scores:
             one = Summary.of(score)
             self.every += one
+            self.longest["every"] = max(self.longest["every"], score.length)
             if score.length <= self.cutoff:
                 self.short += one
+                self.longest["short"] = max(self.longest["short"], score.length)
             yield score
 
 
