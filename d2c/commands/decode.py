@@ -70,7 +70,7 @@ def decode(
         name = encoding or "direct"
         route = Reduction(name, continuous="gaps" not in FORMATS[to].holds or ENCODINGS[name].continuous_only)
     write = FORMATS[to].write
-    if write is None or not write.in_parts:
+    if write is None or not write.joinable:
         with open_output(output) as stream:
             refusals = Refusals(faults)
             dtrees = untagged.over(refusals.over(read_conllu(conllu, refusals)))

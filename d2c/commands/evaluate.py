@@ -27,11 +27,10 @@ from d2c.trees.scores.matches import Notes, Score, Totals
 
 
 class _Scorer(NamedTuple):
-    """metric: of constituents; scores: of one guess; lines: of their table; read: how files are read"""
+    """metric: of constituents; scores: of one guess; read: how files are read"""
 
     metric: Metric
     scores: Callable[[Pairs], Iterable[Score]]
-    lines: Callable[[Iterable[Any]], Iterator[str]]
     read: Read
 
 
@@ -62,11 +61,10 @@ def _evalb(
     parameters = replace(parameters, morphology=morphology)
     title = "EVALB of SPMRL 2013" if spmrl else f"EVALB, {params.name if params else 'collins.prm'}"
     metric = evalb_metric(title, parameters)
-    return _Scorer(metric, scores, partial(evalb.report_lines, totals=Totals(parameters.cutoff)), read)
+    return _Scorer(metric, scores, read)
 
 
 def _disco(reading: Reading, params: Path | None, disc_only: bool, **_: object) -> _Scorer:
-    from d2c.trees.scores import disco
     from d2c.trees.scores.brackets import disco_metric
     from d2c.trees.scores.prm import DiscoParameters
 
@@ -78,14 +76,13 @@ def _disco(reading: Reading, params: Path | None, disc_only: bool, **_: object) 
     parameters = DiscoParameters.read(params) if params else DiscoParameters.proper()
     parameters = replace(parameters, disc_only=disc_only or parameters.disc_only)
     metric = disco_metric(f"disco-dop, {params.name if params else 'proper.prm'}", parameters)
-    lines = partial(disco.report_lines, totals=Totals(parameters.cutoff))
-    return _Scorer(metric, lambda pairs: metric.scores(pairs.of(read)), lines, read)
+    return _Scorer(metric, lambda pairs: metric.scores(pairs.of(read)), read)
 
 
-def _with_notes(shown: Callable[[Iterable[Any]], Iterator[str]], scores: Iterable[Score]) -> Iterator[str]:
+def _with_notes(metric: Metric, scores: Iterable[Score]) -> Iterator[str]:
     """Yield the lines of a table of scores, while they come in, and what it does not tell of them."""
     counted = Notes()
-    yield from shown(counted.over(scores))
+    yield from metric.lines(counted.over(scores), Totals(metric.cutoff))
     if told := list(counted.lines()):
         yield from ("", *told)
 
@@ -119,7 +116,7 @@ def _lines(metric: str, files: Sequence[Pairs], report: Path | None, **options: 
         return
     scorer = _SCORERS[metric](files[0].reading, **options)
     if len(files) == 1:
-        yield from _with_notes(scorer.lines, scorer.scores(files[0]))
+        yield from _with_notes(scorer.metric, scorer.scores(files[0]))
     if len(files) > 1 or report:
         from d2c.experiments.files import EVALUATED, compare_files, file_lines
         from d2c.experiments.report import write_report

@@ -112,10 +112,10 @@ class _Node:
 
     def without_crossing(self, required: int) -> int:
         """Return the words that stay if it must not cross others."""
-        parts = self.tokens & required, self.tokens & ~required
+        halves = self.tokens & required, self.tokens & ~required
         if self.head >= 0:
-            return parts[0] if parts[0] >> self.head & 1 else parts[1]
-        return max(parts, key=int.bit_count)
+            return halves[0] if halves[0] >> self.head & 1 else halves[1]
+        return max(halves, key=int.bit_count)
 
 
 def obeying(

@@ -24,6 +24,7 @@ from d2c.base.errors import FormatError
 from d2c.base.files import open_input
 from d2c.trees.ctree import CTree, trusted_ctree
 from d2c.trees.dtree import modifiers_of
+from d2c.trees.scores.matches import percent
 
 SEARCHES = ("left", "right", "leftdis", "rightdis")
 _KEYWORDS = ("punctuation", "conjunction", "default")
@@ -154,7 +155,7 @@ class Uncovered:
             yield rules.headed(ctree, self)
 
     def add(self, other: Uncovered) -> None:
-        """Add the counts of another part of the treebank."""
+        """Add the counts of another batch of the treebank."""
         self.nodes += other.nodes
         self.without += other.without
 
@@ -162,7 +163,7 @@ class Uncovered:
         """Return a warning of a table that is hardly made for this treebank, None for a good one."""
         if self.without <= MANY * self.nodes:
             return None
-        share = _percent(self.without, self.nodes)
+        share = f"{percent(self.without, self.nodes):.2f} %"
         table = f"the head table {head_rules} has no rule for {share} of the nodes with several children"
         return f"{file}: {table}; `d2c heads` shows their labels, --head-rules names another table"
 
@@ -206,14 +207,10 @@ class HeadCoverage:
         without = [label for label in sorted(self.nodes) if not self.rules.searches_of(label)]
         under = many(len(self.nodes), "label")
         yield f"{self.rules.name}: {many(total, 'node')} with several children under {under}"
-        yield f"by place: {position:,} ({_percent(position, total)})"
+        yield f"by place: {position:,} ({percent(position, total):.2f} %)"
         under = many(len(self.by_default), "label")
-        yield f"default: {fallen:,} ({_percent(fallen, total)}) under {under}"
+        yield f"default: {fallen:,} ({percent(fallen, total):.2f} %) under {under}"
         yield f"labels without rules: {' '.join(without) or 'none'}"
-
-
-def _percent(part: int, whole: int) -> str:
-    return f"{100 * part / whole if whole else 0:.2f} %"
 
 
 def load_head_rules(name: str) -> HeadRules:

@@ -36,7 +36,7 @@ def from_nltk(tree: nltk.Tree) -> CTree:
     Raises ValueError for empty nodes and for words that stand beside other words or nodes.
     """
 
-    def parts(node: nltk.Tree) -> _Node:
+    def read_node(node: nltk.Tree) -> _Node:
         kids = list(node)
         words = [kid for kid in kids if isinstance(kid, str)]
         if words and len(kids) > 1:
@@ -45,7 +45,7 @@ def from_nltk(tree: nltk.Tree) -> CTree:
             return node.label(), unescape(words[0]), ()
         return node.label(), None, kids
 
-    return _read(tree, parts)
+    return _read(tree, read_node)
 
 
 def to_stanza(ctree: CTree) -> parse_tree.Tree:
@@ -60,14 +60,14 @@ def to_stanza(ctree: CTree) -> parse_tree.Tree:
 def from_stanza(tree: parse_tree.Tree) -> CTree:
     """Return the c-tree, without head children, of Stanza's `Tree`. Raises ValueError as `from_nltk` does."""
 
-    def parts(node: parse_tree.Tree) -> _Node:
+    def read_node(node: parse_tree.Tree) -> _Node:
         if node.is_preterminal():
             return node.label, node.children[0].label, ()
         if any(kid.is_leaf() for kid in node.children):
             raise ValueError(f"the node {node.label!r} has words beside other words or nodes")
         return node.label or "", None, node.children
 
-    return _read(tree, parts)
+    return _read(tree, read_node)
 
 
 def _build(ctree: CTree, leaf: Callable[[str, str], Any], inner: Callable[[str, list[Any]], Any]) -> Any:
@@ -79,7 +79,7 @@ def _build(ctree: CTree, leaf: Callable[[str, str], Any], inner: Callable[[str, 
     return nodes[-1] if ctree.top is None else inner(ctree.top, [nodes[-1]])
 
 
-def _read(root: Any, parts: Callable[[Any], _Node]) -> CTree:
+def _read(root: Any, read_node: Callable[[Any], _Node]) -> CTree:
     """Return the c-tree of nodes met parents first; until all words are known, the k-th is called -1 - k."""
     forms: list[str] = []
     tags: list[str] = []
@@ -88,7 +88,7 @@ def _read(root: Any, parts: Callable[[Any], _Node]) -> CTree:
     stack: list[tuple[Any, list[int]]] = [(root, [])]
     while stack:
         node, siblings = stack.pop()
-        label, word, kids = parts(node)
+        label, word, kids = read_node(node)
         if word is not None:
             siblings.append(len(forms))
             forms.append(word)

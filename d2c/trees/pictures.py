@@ -64,23 +64,23 @@ def ctree_svg(ctree: DrawnCTree, sentence: str = "") -> str:
     xs, width = _placed(printer.coords, texts)
     first = _MARGIN + (_LEVEL if sentence else 0) + 10
     ys = {node: first + _LEVEL * row for node, (row, _) in printer.coords.items()}
-    pieces = [f'<text class="sentence" x="{_MARGIN}" y="{_MARGIN + 10}">{escape(sentence)}</text>']
-    pieces = pieces if sentence else []
+    elements = [f'<text class="sentence" x="{_MARGIN}" y="{_MARGIN + 10}">{escape(sentence)}</text>']
+    elements = elements if sentence else []
     below = defaultdict[int, list[int]](list)
     for child, parent in printer.edges.items():
         below[parent].append(child)
     for parent, kids in below.items():
         ends, bar = [xs[kid] for kid in kids], ys[parent] + 10
-        pieces.append(f'<path d="M{xs[parent]:g},{bar - 5} V{bar} M{min(ends):g},{bar} H{max(ends):g}"/>')
+        elements.append(f'<path d="M{xs[parent]:g},{bar - 5} V{bar} M{min(ends):g},{bar} H{max(ends):g}"/>')
     for child, parent in printer.edges.items():  # these cross bars of other nodes
         line, bar = f"M{xs[child]:g},{ys[child] - 13} V", ys[parent] + 10
-        pieces.append(f'<path class="halo" d="{line}{bar + 4}"/><path d="{line}{bar}"/>')
+        elements.append(f'<path class="halo" d="{line}{bar + 4}"/><path d="{line}{bar}"/>')
     for node, text in texts.items():
         kind = "label" if isinstance(printer.nodes[node], Tree) else "word"
         place = f'x="{xs[node]:g}" y="{ys[node]}" text-anchor="middle"'
-        pieces.append(f'<text class="{kind}" {place}>{escape(text)}</text>')
+        elements.append(f'<text class="{kind}" {place}>{escape(text)}</text>')
     longest = _LETTER * len(sentence) + 2 * _MARGIN
-    return _svg(max(width, longest), max(ys.values()) + _MARGIN, pieces)
+    return _svg(max(width, longest), max(ys.values()) + _MARGIN, elements)
 
 
 def dtree_svg(dtree: DrawnDTree) -> str:
@@ -94,21 +94,21 @@ def dtree_svg(dtree: DrawnDTree) -> str:
     centres = [sum(widths[:i]) + widths[i] / 2 for i in range(n)]
     levels = _levels(dtree.heads)
     base = _ROW * (max(levels) + 2)
-    pieces = []
+    elements = []
     for m, head in enumerate(dtree.heads):
         x, top = centres[m], base - _ROW * levels[m]
         start = centres[head - 1] if levels[m] else x
         if levels[m]:
-            pieces.append(f'<path d="M{start},{base} V{top} H{x} V{base}"/>')
+            elements.append(f'<path d="M{start},{base} V{top} H{x} V{base}"/>')
         if head:
             text = escape(labels[m] if levels[m] else f"{_UNKNOWN} {labels[m]}".strip())
             place = f'x="{(start + x) / 2}" y="{min(top, base - 7) - 4}" text-anchor="middle"'
-            pieces.append(f'<text class="label" {place}>{text}</text>')
-        pieces.append(f'<path class="tip" d="M{x - 4},{base - 7} L{x},{base} L{x + 4},{base - 7} Z"/>')
+            elements.append(f'<text class="label" {place}>{text}</text>')
+        elements.append(f'<path class="tip" d="M{x - 4},{base - 7} L{x},{base} L{x + 4},{base - 7} Z"/>')
         for row, text in enumerate((tokens.forms[m], tokens.tags[m])):
             y = base + 18 * (row + 1)
-            pieces.append(f'<text x="{x}" y="{y}" text-anchor="middle">{escape(text)}</text>')
-    return _svg(sum(widths), base + 48, pieces)
+            elements.append(f'<text x="{x}" y="{y}" text-anchor="middle">{escape(text)}</text>')
+    return _svg(sum(widths), base + 48, elements)
 
 
 def stacked_svg(upper: str, lower: str) -> str:
@@ -119,7 +119,7 @@ def stacked_svg(upper: str, lower: str) -> str:
     return _svg(width, height, (upper, moved))
 
 
-def _svg(width: float, height: float, pieces: Iterable[str]) -> str:
+def _svg(width: float, height: float, elements: Iterable[str]) -> str:
     """Return an element with its colours. They are classes of its own: in a page its style holds for all
     of it."""
     style = _style(*_COLOURS[0]) + f"@media (prefers-color-scheme:dark){{{_style(*_COLOURS[1])}}}"
@@ -127,7 +127,7 @@ def _svg(width: float, height: float, pieces: Iterable[str]) -> str:
     # Notebooks give pictures max-width: 100%: a wide tree would be cut or shrunk until nobody can read it.
     size = f'width="{width:g}" height="{height:g}" viewBox="0 0 {width:g} {height:g}" style="max-width:none"'
     font = 'class="d2c" font-family="sans-serif" font-size="13"'
-    inside = f"<style>{style}</style>{paper}{''.join(pieces)}"
+    inside = f"<style>{style}</style>{paper}{''.join(elements)}"
     return f'<svg xmlns="http://www.w3.org/2000/svg" {size} {font}>{inside}</svg>'
 
 

@@ -28,12 +28,12 @@ class Source:
     text: str = ""
     within: tuple[Source, Sequence[int]] | None = None
 
-    def part(self, start: int, end: int) -> str:
+    def text_of(self, start: int, end: int) -> str:
         """Return the text of tokens, or their forms with blanks between them."""
         if self.within:
             whole, numbers = self.within
             runs = joined([(number, number + 1) for number in numbers[start:end]])
-            return " ".join([whole.part(*run) for run in runs])
+            return " ".join([whole.text_of(*run) for run in runs])
         if not self.offsets or not self.text:
             return " ".join(self.forms[start:end])
         begin = self.offsets[0][0]
@@ -101,7 +101,7 @@ class Span:
     @property
     def text(self) -> str:
         """Return it as it stands in the text; where there was none, its words with blanks between them."""
-        return " ".join([self.source.part(*block) for block in self.blocks])
+        return " ".join([self.source.text_of(*block) for block in self.blocks])
 
     @property
     def start_char(self) -> int | None:

@@ -88,26 +88,26 @@ def split_gaps(ctree: CTree) -> CTree:
     labels: list[str] = []
     children: list[list[int]] = []
     first, last = list(range(n)), list(range(n))
-    pieces: list[list[int]] = [[i] for i in range(n)]  # new nodes of each old one
+    split: list[list[int]] = [[i] for i in range(n)]  # new nodes of each old one
     for label, kids in zip(ctree.labels, ctree.children, strict=True):
         label_counts: Counter[str] = Counter()
         for kid in kids:
-            if len(pieces[kid]) > 1:
+            if len(split[kid]) > 1:
                 base = ctree.label(kid)
                 label_counts[base] += 1
-                for number, piece in enumerate(pieces[kid], 1):
+                for number, node in enumerate(split[kid], 1):
                     nth = f".{label_counts[base]}" if label_counts[base] > 1 else ""
-                    labels[piece - n] = f"{base}*{number}{nth}"
+                    labels[node - n] = f"{base}*{number}{nth}"
         new_nodes = []
-        every = sorted((piece for kid in kids for piece in pieces[kid]), key=first.__getitem__)
+        every = sorted((node for kid in kids for node in split[kid]), key=first.__getitem__)
         for block in _runs(every, first, last):
             new_nodes.append(n + len(labels))
             labels.append(label)
             children.append(block)
             first.append(first[block[0]])
             last.append(last[block[-1]])
-        pieces.append(new_nodes)
-    return build_ctree(ctree.tokens, labels, children, pieces[-1][0], None, ctree.top)
+        split.append(new_nodes)
+    return build_ctree(ctree.tokens, labels, children, split[-1][0], None, ctree.top)
 
 
 def merge_gaps(ctree: CTree) -> CTree:

@@ -1,7 +1,7 @@
 """PTB brackets: `( (S (NP-SBJ (PRP They)) (VP (VBD slept)) (. .)) )`, one tree per line or over many lines.
 
 A text is split at its opening brackets. What follows one is a label, the word if it is a pre-terminal, and
-closing brackets; such pieces repeat so often that each is analysed once and then looked up.
+closing brackets; such openings repeat so often that each is analysed once and then looked up.
 Only ASCII blanks separate: words may hold other spaces. Round brackets inside words and tags are written
 -LRB- and -RRB-, blanks as no-break spaces.
 """
@@ -33,10 +33,10 @@ from d2c.trees.graphs import resolve_traces
 
 BLANKS = " \t\r\n"
 # Nothing is tried twice (`*+`): otherwise a long word beside another takes quadratic time.
-_PIECE = re.compile(r"[ \t\r\n]*+([^ \t\r\n()]*+)[ \t\r\n]*+([^ \t\r\n()]*+)[ \t\r\n]*+([) \t\r\n]*+)")
+_OPENING = re.compile(r"[ \t\r\n]*+([^ \t\r\n()]*+)[ \t\r\n]*+([^ \t\r\n()]*+)[ \t\r\n]*+([) \t\r\n]*+)")
 _TREE_BEGINS = ("((", "( (", *(f"({wrapper} " for wrapper in WRAPPERS if wrapper))
 _ESCAPES = str.maketrans(dict.fromkeys(BLANKS, "\N{NO-BREAK SPACE}") | {"(": "-LRB-", ")": "-RRB-"})
-_PIECES_REMEMBERED = 1 << 18
+_OPENINGS_REMEMBERED = 1 << 18
 LONGEST_RUN = 1 << 18  # lines
 _NOT_PARSED = "(TOP (ERROR (ERROR ERROR)))"  # as `d2c parse` writes it, what `(())` is read as
 _UNCLOSED = "a closing bracket is missing in this tree"
@@ -56,10 +56,10 @@ def bracket_trees(text: str, clean: bool = False) -> Iterator[CTree | None]:
     clean: remove empty elements (-NONE-) with the nodes that they leave empty, and function tags; a
         label-less wrapper becomes TOP. None for a sentence of nothing but empty elements.
     """
-    pieces = _PIECES[clean]
-    before, *parts = text.split("(")
-    if len(parts) == 2 and "".join(text.split()) == "(())":
-        before, *parts = _NOT_PARSED.split("(")
+    analysed = _OPENINGS[clean]
+    before, *openings = text.split("(")
+    if len(openings) == 2 and "".join(text.split()) == "(())":
+        before, *openings = _NOT_PARSED.split("(")
     if before.strip(BLANKS):
         raise Malformed(f"expected '(', found {before.strip(BLANKS)[:20]!r}")
     begin = index = 0
@@ -67,8 +67,8 @@ def bracket_trees(text: str, clean: bool = False) -> Iterator[CTree | None]:
     open_kids: list[list[int]] = []
     kids, forms, tags, labels, children = _no_nodes()
     try:
-        for index, part in enumerate(parts):
-            label, form, closing = pieces[part]
+        for index, opening in enumerate(openings):
+            label, form, closing = analysed[opening]
             if not form:
                 if not label and open_labels:
                     raise Malformed("a node inside a tree has no label")
@@ -95,9 +95,11 @@ def bracket_trees(text: str, clean: bool = False) -> Iterator[CTree | None]:
             index = begin
             raise Malformed(_UNCLOSED)
     except Malformed as error:
-        cut_off = index + 1 == len(parts) and ")" not in parts[index] and _PIECE.fullmatch(parts[index])
+        cut_off = (
+            index + 1 == len(openings) and ")" not in openings[index] and _OPENING.fullmatch(openings[index])
+        )
         fault, index = (Malformed(_UNCLOSED), begin) if cut_off else (error, index)
-        fault.lines = before.count("\n") + "".join(parts[:index]).count("\n")
+        fault.lines = before.count("\n") + "".join(openings[:index]).count("\n")
         raise fault from None
 
 
@@ -113,7 +115,7 @@ read_brackets = Reader(bracket_items, _trees)
 def parse_bracket(text: str, clean: bool = False) -> CTree:
     """Return the one tree that a text holds. Raises FormatError."""
     parse = partial(bracket_trees, clean=clean)
-    ctrees = list(parse_all(balanced(StringIO(text)), parse, "<string>", is_part=True))
+    ctrees = list(parse_all(balanced(StringIO(text)), parse, "<string>", may_be_empty=True))
     if len(ctrees) != 1:
         raise FormatError("<string>", 0, 0, f"expected one tree, found {len(ctrees)}")
     return ctrees[0]
@@ -194,7 +196,7 @@ def _unclosed(start: int, lines: list[str]) -> Iterator[tuple[int, str]]:
         yield start + begin, "".join(lines[begin:end])
 
 
-class _Pieces(dict[str, tuple[str, str, int]]):
+class _Openings(dict[str, tuple[str, str, int]]):
     """A cache: text between two opening brackets → label, word ("": a phrase), nodes closed by its end.
 
     The pre-terminal's own closing bracket is not counted.
@@ -204,10 +206,10 @@ class _Pieces(dict[str, tuple[str, str, int]]):
         super().__init__()
         self.clean = clean
 
-    def __missing__(self, piece: str) -> tuple[str, str, int]:
-        match = _PIECE.fullmatch(piece)
+    def __missing__(self, opening: str) -> tuple[str, str, int]:
+        match = _OPENING.fullmatch(opening)
         if not match:
-            stray = re.findall(r"[^ \t\r\n()]+", piece)[-1]
+            stray = re.findall(r"[^ \t\r\n()]+", opening)[-1]
             raise Malformed(f"the word {stray!r} stands beside other words or nodes")
         label, word, closing = match[1], match[2], match[3].count(")")
         if word and not closing:
@@ -216,13 +218,13 @@ class _Pieces(dict[str, tuple[str, str, int]]):
             raise Malformed(f"the node {label!r} is empty")
         if not word and self.clean:
             label = strip_function(label)
-        if len(self) >= _PIECES_REMEMBERED:
+        if len(self) >= _OPENINGS_REMEMBERED:
             self.clear()
-        node = self[piece] = label, unescape(word), closing - 1
+        node = self[opening] = label, unescape(word), closing - 1
         return node
 
 
-_PIECES = {clean: _Pieces(clean) for clean in (False, True)}  # kept from chunk to chunk
+_OPENINGS = {clean: _Openings(clean) for clean in (False, True)}  # kept from chunk to chunk
 
 
 def _no_nodes() -> tuple[list[int], list[str], list[str], list[str], list[list[int]]]:

@@ -71,7 +71,7 @@ def parse_conllu(chunk: Chunk, file: str, refuse: Refuse = stop, xpos: bool = Fa
 
     xpos: read tags from XPOS only, as where UPOS and XPOS of the chunk hold two tagsets
     """
-    return parse_all(_blocks([chunk], xpos), _dtrees, file, refuse, is_part=True)
+    return parse_all(_blocks([chunk], xpos), _dtrees, file, refuse, may_be_empty=True)
 
 
 def format_conllu(dtree: DTree, comments: Sequence[str] | None = None) -> str:

@@ -26,19 +26,19 @@ def format_discbracket(ctree: CTree) -> str:
     """Return a tree on one line. Raises ValueError for empty names and half characters."""
     check_names(ctree)
     n, forms = len(ctree.tokens), ctree.tokens.forms
-    pieces: list[str] = []
+    texts: list[str] = []
     stack: list[int | None] = [ctree.root]  # None: a node ends
     while stack:
         node = stack.pop()
         if node is None:
-            pieces.append(")")
+            texts.append(")")
         elif node < n:
-            pieces.append(f" ({escape(ctree.tokens.tags[node])} {node}={escape(forms[node])})")
+            texts.append(f" ({escape(ctree.tokens.tags[node])} {node}={escape(forms[node])})")
         else:
-            pieces.append(f" ({escape(ctree.labels[node - n])}")
+            texts.append(f" ({escape(ctree.labels[node - n])}")
             stack.append(None)
             stack += reversed(ctree.children[node - n])
-    text = "".join(pieces)[1:]
+    text = "".join(texts)[1:]
     return check_text(text if ctree.top is None else f"({ctree.top} {text})")
 
 

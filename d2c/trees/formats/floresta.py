@@ -56,8 +56,8 @@ def _hidden_tree(mark: str) -> Malformed:
 
 def _split(label: str) -> tuple[str, str]:
     """Return function and form; functions may hold a + of their own. A label without one is a function."""
-    parts = label.split("+")
-    return parts[0], parts[-1] if len(parts) > 1 else ""
+    fields = label.split("+")
+    return fields[0], fields[-1] if len(fields) > 1 else ""
 
 
 def _tree(text: str, options: Options) -> CTree | None:

@@ -118,7 +118,7 @@ class Reader(Generic[Tree]):
         def trees(item: Any) -> Iterable[Tree | None]:
             return (item,) if self.in_here else self.trees(item, options)
 
-        return parse_all(items, trees, file, refuse, is_part=True)
+        return parse_all(items, trees, file, refuse, may_be_empty=True)
 
 
 def item_reader(
@@ -149,7 +149,7 @@ class Writer(Generic[Tree]):
         stream.write(self.after)
 
     @property
-    def in_parts(self) -> bool:
+    def joinable(self) -> bool:
         """Return whether files that were written apart can be joined."""
         return not self.before and not self.after
 
@@ -184,7 +184,7 @@ def parse_all(
     parse: Callable[[Item], Iterable[Tree | None]],
     file: str,
     refuse: Refuse = stop,
-    is_part: bool = False,
+    may_be_empty: bool = False,
 ) -> Iterator[Tree]:
     """Yield the trees of items; refuse, with line and sentence, an item where `parse` raises ValueError.
 
@@ -202,7 +202,7 @@ def parse_all(
         except ValueError as error:
             sentences += 1
             refuse(FormatError(file, line + getattr(error, "lines", 0), sentences, str(error)))
-    if not sentences and not is_part:
+    if not sentences and not may_be_empty:
         raise FormatError(file, 1, 0, "no sentence found in this file")
 
 

@@ -29,7 +29,7 @@ NO_LEMMA = "_"
 
 _EMPTY = re.compile(r"0|(?!\*-\*$)\*.*|ICH\*.*", re.DOTALL)  # `*-*` is an asterisk with its lemma
 _WORD = re.compile(r"(.+)-(.+)", re.DOTALL)  # cut at the last hyphen: `---` is a hyphen with its lemma
-_PIECES = re.compile(r"-?=[^-=]*|-[^-=]*|[^-=]+")  # of a label
+_FIELDS = re.compile(r"-?=[^-=]*|-[^-=]*|[^-=]+")  # of a label
 _INDEX = re.compile(r"-?=[0-9A-Z]+|-(?:[0-9]+|NaN)")
 _DASH = re.compile(r"<dash/?>")
 
@@ -82,10 +82,10 @@ def _clean(ctree: CTree) -> CTree:
 @lru_cache(maxsize=1 << 12)
 def _without_indices(label: str) -> str:
     """Return the label without the indices at its end; one that is all of it stays."""
-    pieces = _PIECES.findall(label)
-    while len(pieces) > 1 and _INDEX.fullmatch(pieces[-1]):
-        pieces.pop()
-    return "".join(pieces)
+    fields = _FIELDS.findall(label)
+    while len(fields) > 1 and _INDEX.fullmatch(fields[-1]):
+        fields.pop()
+    return "".join(fields)
 
 
 def _form_and_lemma(word: str) -> tuple[str, str]:

@@ -19,7 +19,7 @@ _NUMBER = re.compile("#[^ ]*+ ++")
 _MARK = re.compile(r"([^#]*)\(([A-Z0-9]*CATEGORY)\)")
 _FULL_WIDTH = re.compile("[｜（）]")
 _HIDES = re.compile("[｜（）](?=.*:)")  # only a word may hold them, and nothing follows it
-_PIECE = re.compile(r"[()|]|[^()|]+")
+_TOKEN = re.compile(r"[()|]|[^()|]+")
 _RANKS = {"Head": 0, "head": 1}
 _OTHER, _PUNCTUATION = 2, 3
 
@@ -42,37 +42,37 @@ def _tree(text: str, options: Options) -> CTree:
     graph = Graph()
     open_nodes: list[str | None] = [None]
     full_width = _FULL_WIDTH.search(body)
-    pieces = _PIECE.findall(before.rstrip(" ") if mark else body)
-    for k, piece in enumerate(pieces):
-        if piece == ")":
+    tokens = _TOKEN.findall(before.rstrip(" ") if mark else body)
+    for k, token in enumerate(tokens):
+        if token == ")":
             if len(open_nodes) == 1:
                 raise ValueError("a closing bracket too many")
             open_nodes.pop()
-        elif piece not in "(|":
-            is_node = pieces[k + 1 : k + 2] == ["("]
-            if full_width and (hides := _HIDES.search(f"{piece}:" if is_node else piece)):
+        elif token not in "(|":
+            is_node = tokens[k + 1 : k + 2] == ["("]
+            if full_width and (hides := _HIDES.search(f"{token}:" if is_node else token)):
                 meant = "|()"["｜（）".index(hides[0])]
-                raise ValueError(f"the full-width {hides[0]} in {piece!r} hides words; write {meant}")
-            role, *rest = piece.split(":")
+                raise ValueError(f"the full-width {hides[0]} in {token!r} hides words; write {meant}")
+            role, *rest = token.split(":")
             rank = _RANKS.get(role, _OTHER) if rest else _OTHER
             options.function(role if len(rest) > 1 - is_node else "")
             if is_node:
                 label = rest[0] if rest else role
                 if not label:
-                    raise ValueError(f"the node {piece!r} has no label")
+                    raise ValueError(f"the node {token!r} has no label")
                 if len(rest) > 1:
-                    raise ValueError(f"the node {piece!r} has more than a role and a label")
+                    raise ValueError(f"the node {token!r} has more than a role and a label")
                 open_nodes.append(graph.add_node(label, open_nodes[-1], rank))
                 continue
             if not rest:
-                raise ValueError(f"the leaf {piece!r} has no tag")
+                raise ValueError(f"the leaf {token!r} has no tag")
             if len(rest) > 2 and rest[0] in _RANKS:
                 del rest[0]  # of two roles
             if len(rest) > 2:
-                raise ValueError(f"the leaf {piece!r} has more than a role, a tag and a word")
+                raise ValueError(f"the leaf {token!r} has more than a role, a tag and a word")
             tag, word = rest if len(rest) > 1 else (role, rest[0])
             if not tag or not word:
-                raise ValueError(f"the leaf {piece!r} has no {'word' if tag else 'tag'}")
+                raise ValueError(f"the leaf {token!r} has no {'word' if tag else 'tag'}")
             graph.add_word((word, tag), open_nodes[-1], rank)
     if len(open_nodes) > 1:
         raise ValueError("a closing bracket is missing")

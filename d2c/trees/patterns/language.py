@@ -74,16 +74,16 @@ class Node:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Said:
-    """What is said of a node: `all`, `either`, `not` or `maybe` of parts, or `related` to another node."""
+    """What is said of a node: `all`, `either`, `not` or `maybe` of clauses, or `related` to another node."""
 
     kind: str
-    parts: tuple[Said, ...] = ()
+    clauses: tuple[Said, ...] = ()
     relation: Relation | None = None
     node: Node | None = None
 
     @property
     def plain(self) -> bool:
-        return all(part.plain for part in self.parts) and (self.node is None or self.node.plain)
+        return all(clause.plain for clause in self.clauses) and (self.node is None or self.node.plain)
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,16 +251,16 @@ class _Reader:
         return _word(row[0]), said
 
     def _either(self) -> Said:
-        known, parts, names = set(self.known), list[Said](), set[str]()
+        known, clauses, names = set(self.known), list[Said](), set[str]()
         while True:
-            parts.append(self._all())
+            clauses.append(self._all())
             names |= self.known
             if self.token != "|" or self.kind != "mark" or self._node_follows():
                 break
             self.known = set(known)
             self._next()
         self.known = names
-        return parts[0] if len(parts) == 1 else Said("either", tuple(parts))
+        return clauses[0] if len(clauses) == 1 else Said("either", tuple(clauses))
 
     def _node_follows(self) -> bool:
         """Return whether behind the token at hand another node begins, or nothing: no relation does."""
@@ -272,29 +272,29 @@ class _Reader:
         return match["mark"] in ("@", "=", "~") or str(match.lastgroup) in (*_LABELS, "end")
 
     def _all(self) -> Said:
-        parts = []
+        clauses = []
         while self._says():
             self._take("&")
-            parts.append(self._part())
-        return parts[0] if len(parts) == 1 else Said("all", tuple(parts))
+            clauses.append(self._clause())
+        return clauses[0] if len(clauses) == 1 else Said("all", tuple(clauses))
 
-    def _part(self) -> Said:
+    def _clause(self) -> Said:
         if self._take("!"):
             hidden, self.hidden = self.hidden, True
             with self._inside():
-                part = Said("not", (self._part(),))
+                clause = Said("not", (self._clause(),))
             self.hidden = hidden
-            return part
+            return clause
         if self._take("?"):
             with self._inside():
-                return Said("maybe", (self._part(),))
+                return Said("maybe", (self._clause(),))
         bracket = self._take("[", "(")
         if not bracket:
             return self._related()
         with self._inside():
-            part = self._either()
+            clause = self._either()
         self._expect({"[": "]", "(": ")"}[bracket])
-        return part
+        return clause
 
     def _related(self) -> Said:
         if self.kind == "exactly":
@@ -314,8 +314,8 @@ class _Reader:
             return Said("related", relation=nth if sign[0] == "<" else inverse(nth), node=self._operand())
         signs = {"$": ("$++", "$--"), "<=": ("==", "<")}.get(sign, (sign,))
         node = self._operand()
-        parts = [Said("related", relation=RELATIONS[sign], node=node) for sign in signs]
-        return parts[0] if len(parts) == 1 else Said("either", tuple(parts))
+        clauses = [Said("related", relation=RELATIONS[sign], node=node) for sign in signs]
+        return clauses[0] if len(clauses) == 1 else Said("either", tuple(clauses))
 
     def _operand(self) -> Node:
         """Read a node, with what is said of it if it is in brackets."""
@@ -341,9 +341,9 @@ class _Reader:
         while self._take(";"):
             children.append(self._operand())
         self._expect("}")
-        parts = [Said("related", relation=nth_child(i), node=node) for i, node in enumerate(children, 1)]
+        clauses = [Said("related", relation=nth_child(i), node=node) for i, node in enumerate(children, 1)]
         more = Said("related", relation=nth_child(len(children) + 1), node=Node(Label(_any)))
-        return Said("all", (*parts, Said("not", (more,))))
+        return Said("all", (*clauses, Said("not", (more,))))
 
 
 def _any(_label: str) -> bool:

@@ -41,18 +41,18 @@ class _Search:
 
     def tables(self, pattern: Pattern, node: Node, ids: Ids) -> Iterator[Ids]:
         """Yield matches in tables [matches, 1 + names], not too large ones unless a node has so many."""
-        parts = [ids]
-        while parts:
-            part = parts.pop()
-            self.most = MOST if len(part) > 1 else inf
+        waiting = [ids]
+        while waiting:
+            some = waiting.pop()
+            self.most = MOST if len(some) > 1 else inf
             try:
                 rows, bound = self.bind(
-                    node, part, {name: np.full(len(part), NONE) for name in pattern.names}
+                    node, some, {name: np.full(len(some), NONE) for name in pattern.names}
                 )
             except TooMany:
-                parts += [part[len(part) // 2 :], part[: len(part) // 2]]
+                waiting += [some[len(some) // 2 :], some[: len(some) // 2]]
             else:
-                columns = [part[rows], *(bound[name] for name in pattern.names)]
+                columns = [some[rows], *(bound[name] for name in pattern.names)]
                 yield np.unique(np.stack(columns, 1), axis=0)
 
     def ids(self, node: Node) -> Ids:
@@ -69,11 +69,11 @@ class _Search:
         if said.kind == "maybe" or (said.kind == "not" and not said.plain):
             return np.ones(len(here), bool)
         if said.kind == "not":
-            return ~self.holds(said.parts[0], here)
+            return ~self.holds(said.clauses[0], here)
         holds = np.full(len(here), said.kind == "all")
-        for part in said.parts:
+        for clause in said.clauses:
             open_ = np.flatnonzero(holds == (said.kind == "all"))
-            holds[open_] = self.holds(part, here[open_])
+            holds[open_] = self.holds(clause, here[open_])
         return holds
 
     def extend(self, said: Said, here: Ids, bound: Bound) -> tuple[Ids, Bound]:
@@ -87,11 +87,11 @@ class _Search:
             more, bound = self.bind(said.node, there, _taken(rows, bound)[1])
             return rows[more], bound
         if said.kind == "all":
-            for part in said.parts:
-                more, bound = self.extend(part, here[rows], bound)
+            for clause in said.clauses:
+                more, bound = self.extend(clause, here[rows], bound)
                 rows = rows[more]
             return rows, bound
-        ways = [self.extend(part, here, bound) for part in said.parts]
+        ways = [self.extend(clause, here, bound) for clause in said.clauses]
         if said.kind in ("not", "maybe"):
             others = _taken(np.setdiff1d(rows, ways[0][0]), bound)
             ways = [others] if said.kind == "not" else [*ways, others]

@@ -6,7 +6,7 @@ guess looks like. What a guess's tags say of punctuation never counts: those of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -16,7 +16,7 @@ from d2c.trees.ctree import CTree
 from d2c.trees.heads import induce_heads
 from d2c.trees.scores import disco, evalb
 from d2c.trees.scores.evalb_sides import Rules, from_ctree
-from d2c.trees.scores.matches import Score, Summary, summed
+from d2c.trees.scores.matches import Score, Summary, Totals, summed
 from d2c.trees.scores.prm import DiscoParameters, EvalbParameters
 from d2c.trees.transforms import raise_gaps
 
@@ -27,6 +27,8 @@ class Metric:
 
     title:        as tables name it
     scores:       of pairs of gold trees and guesses
+    lines:        the table of scores, which are added to totals
+    cutoff:       length up to which sentences are summed apart
     label:        symbol → what must be equal for a match; None: such brackets are left out
     tags, forms:  tokens left out; of the gold tree
     bare_wrapper: whether a wrapper without a label (`CTree.top` is "") is a bracket
@@ -35,6 +37,8 @@ class Metric:
 
     title: str
     scores: Callable[[Iterable[tuple[CTree, CTree | None]]], Iterable[Score]]
+    lines: Callable[[Iterable[Score], Totals], Iterator[str]]
+    cutoff: int
     label: Callable[[str], str | None]
     tags: frozenset[str]
     forms: frozenset[str] = frozenset()
@@ -74,8 +78,16 @@ def evalb_metric(title: str, parameters: EvalbParameters) -> Metric:
         lines = ((from_ctree(gold), from_ctree(guess) if guess else None) for gold, guess in pairs)
         return evalb.evaluate_by_gold(lines, parameters)
 
-    label, tags = rules.bracket_label, rules.deleted_tags
-    return Metric(title, scores, label, tags, bare_wrapper=True, gaps=False)
+    return Metric(
+        title,
+        scores,
+        evalb.report_lines,
+        parameters.cutoff,
+        rules.bracket_label,
+        rules.deleted_tags,
+        bare_wrapper=True,
+        gaps=False,
+    )
 
 
 def disco_metric(title: str, parameters: DiscoParameters) -> Metric:
@@ -86,7 +98,9 @@ def disco_metric(title: str, parameters: DiscoParameters) -> Metric:
         return None if symbol in deleted else equal.get(symbol, symbol)
 
     scores = partial(disco.evaluate, parameters=parameters)
-    return Metric(title, scores, label, deleted, parameters.delete_words)
+    return Metric(
+        title, scores, disco.report_lines, parameters.cutoff, label, deleted, parameters.delete_words
+    )
 
 
 METRICS = {

@@ -27,7 +27,7 @@ Bracket = tuple[str, int, int]
 _QUOTES = ("'", '"', "/")
 
 _WORD = f"[^{BLANKS}()]*"
-_PIECE = re.compile(rf"({_WORD})(?:[{BLANKS}]+({_WORD})\)([{BLANKS})]*)|[{BLANKS}]*|(\)[{BLANKS})]*))")
+_OPENING = re.compile(rf"({_WORD})(?:[{BLANKS}]+({_WORD})\)([{BLANKS})]*)|[{BLANKS}]*|(\)[{BLANKS})]*))")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def from_line(text: str) -> EvalbLine:
 
     Raises FormatError for text outside of brackets or beside them, where EVALB gives up.
     """
-    before, *pieces = text.split("(")
+    before, *openings = text.split("(")
     words: list[str] = []
     tags: list[str] = []
     labels: list[str] = []
@@ -62,8 +62,8 @@ def from_line(text: str) -> EvalbLine:
     stack: list[int] = []
     missing = _only_closing(before)  # closing brackets that close nothing
     faults = max(missing - 1, 0)
-    for piece in pieces:
-        label, word, closing = _read_piece(piece)
+    for opening in openings:
+        label, word, closing = _read_opening(opening)
         if word is None:
             stack.append(len(labels))
             labels.append(label)
@@ -103,11 +103,11 @@ _escaped = lru_cache(maxsize=1 << 16)(escape)
 
 
 @lru_cache(maxsize=1 << 16)
-def _read_piece(piece: str) -> tuple[str, str | None, int]:
+def _read_opening(opening: str) -> tuple[str, str | None, int]:
     """Return the label, the word (None: no terminal) and further closing brackets of a piece of a line."""
-    match = _PIECE.fullmatch(piece)
+    match = _OPENING.fullmatch(opening)
     if match is None:
-        message = f"a word stands beside other words or brackets in {piece.strip()[:40]!r}"
+        message = f"a word stands beside other words or brackets in {opening.strip()[:40]!r}"
         raise FormatError("<string>", 0, 0, message)
     return match[1], match[2], (match[3] or match[4] or "").count(")")
 
