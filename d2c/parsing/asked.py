@@ -6,7 +6,7 @@ import json
 from typing import Any, NamedTuple, NoReturn
 
 from d2c.base.counting import many
-from d2c.trees.checks import check_text
+from d2c.trees.formats.checks import check_text
 
 
 class Asked(NamedTuple):

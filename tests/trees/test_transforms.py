@@ -16,7 +16,7 @@ from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.formats.brackets import parse_bracket
 from d2c.trees.formats.discbracket import format_discbracket, parse_discbracket
 from d2c.trees.formats.registry import read_treebank
-from d2c.trees.graphs import resolve_traces
+from d2c.trees.traces import resolve_traces
 from d2c.trees.transforms import collapse, merge_gaps, move_punctuation, raise_gaps, split_gaps
 from tests.steps import is_linear
 from tests.strategies import ctrees

@@ -20,11 +20,11 @@ from d2c.trees.ctree import CTree, canonical
 from d2c.trees.formats.alpinoxml import read_alpinoxml, write_alpinoxml
 from d2c.trees.formats.discbracket import format_discbracket, parse_discbracket
 from d2c.trees.formats.export import format_export, read_export, write_export
+from d2c.trees.formats.graphs import listed
 from d2c.trees.formats.historical import read_historical
 from d2c.trees.formats.registry import format_of, read_treebank
 from d2c.trees.formats.sinica import read_sinica
 from d2c.trees.formats.tigerxml import read_tigerxml, write_tigerxml
-from d2c.trees.graphs import listed
 from d2c.trees.heads import load_head_rules
 from d2c.trees.unaries import restore_unaries, strip_unaries
 from tests.strategies import ctrees

@@ -15,8 +15,8 @@ from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import escape
 from d2c.trees.formats.conllu import format_conllu, read_conllu
+from d2c.trees.formats.graphs import known_column
 from d2c.trees.formats.registry import FORMATS, Place, read_treebank, write_treebank
-from d2c.trees.graphs import known_column
 from tests.strategies import any_heads, ctrees
 
 WRITTEN = [name for name, known in FORMATS.items() if known.write]

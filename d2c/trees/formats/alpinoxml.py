@@ -11,11 +11,11 @@ from __future__ import annotations
 from xml.etree.ElementTree import Element
 
 from d2c.base.counting import many
-from d2c.trees.checks import whole_number
 from d2c.trees.ctree import CTree
+from d2c.trees.formats.checks import whole_number
 from d2c.trees.formats.format import OF_GRAPHS, CFormat, Options, Writer
+from d2c.trees.formats.graphs import Graph, listed
 from d2c.trees.formats.xml import attributes, element_reader, named
-from d2c.trees.graphs import Graph, listed
 
 # Relations by which the head child is chosen, where several lack a head (coordinations, multi-word units).
 HEAD_RELATIONS = ("hd", "cmp", "whd", "rhd", "crd", "nucl", "cnj", "mwp", "body", "dp", "tag")

@@ -17,7 +17,6 @@ from pathlib import Path
 
 from d2c.base.errors import FormatError
 from d2c.base.files import AnyPath, open_input
-from d2c.trees.checks import check_names, check_text
 from d2c.trees.cleaning import (
     WRAPPERS,
     empty_elements,
@@ -28,8 +27,9 @@ from d2c.trees.cleaning import (
     unwrap,
 )
 from d2c.trees.ctree import CTree, Tokens, trusted_ctree
+from d2c.trees.formats.checks import check_names, check_text
 from d2c.trees.formats.format import CFormat, Malformed, Options, Reader, Writer, parse_all
-from d2c.trees.graphs import resolve_traces
+from d2c.trees.traces import resolve_traces
 
 BLANKS = " \t\r\n"
 # Nothing is tried twice (`*+`): otherwise a long word beside another takes quadratic time.

@@ -20,9 +20,9 @@ from conllu.parser import parse_id_value, parse_int_value
 
 from d2c.base.errors import Refuse, stop
 from d2c.base.files import AnyPath, open_input
-from d2c.trees.checks import check_text
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
+from d2c.trees.formats.checks import check_text
 from d2c.trees.formats.format import AS_IT_IS, Format, Malformed, Options, Reader, Writer, parse_all
 
 COLUMNS = 10

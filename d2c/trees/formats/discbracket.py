@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 
-from d2c.trees.checks import check_names, check_text, whole_number
 from d2c.trees.cleaning import unescape, unwrap
 from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.formats.brackets import bracket_items, escape
+from d2c.trees.formats.checks import check_names, check_text, whole_number
 from d2c.trees.formats.format import CFormat, Options, Writer, item_reader
-from d2c.trees.graphs import resolve_traces
+from d2c.trees.traces import resolve_traces
 
 NO_TAG = "_"  # of a leaf that shares its node with others
 

@@ -19,7 +19,7 @@ from d2c.base.errors import FormatError
 from d2c.base.files import AnyPath, file_name, lines_in_utf8_or_latin1
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.format import CFormat, Malformed, Options, item_reader
-from d2c.trees.graphs import Graph
+from d2c.trees.formats.graphs import Graph
 
 _ITEM = re.compile(r"#[0-9]+ ")
 # A line break that ends no line, and a tree behind it; U+0085 is an ellipsis in Windows-1252.

@@ -22,7 +22,7 @@ from d2c.trees.cleaning import keep_tokens, unwrap
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.formats.brackets import bracket_items, bracket_trees
 from d2c.trees.formats.format import CFormat, Options, Reader
-from d2c.trees.graphs import fill_traces
+from d2c.trees.traces import fill_traces
 
 NOT_TEXT = frozenset(("ID", "CODE", "REF"))
 NO_LEMMA = "_"

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from d2c.base.files import AnyPath, open_input
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.format import CFormat, Options, item_reader
-from d2c.trees.graphs import Graph
+from d2c.trees.formats.graphs import Graph
 
 _NUMBER = re.compile("#[^ ]*+ ++")
 _MARK = re.compile(r"([^#]*)\(([A-Z0-9]*CATEGORY)\)")

@@ -12,8 +12,8 @@ from xml.etree.ElementTree import Element
 
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.formats.format import OF_GRAPHS, CFormat, Options, Writer
+from d2c.trees.formats.graphs import HEAD, VIRTUAL_ROOT, Graph, head_rank, listed
 from d2c.trees.formats.xml import attributes, element_reader, named
-from d2c.trees.graphs import HEAD, VIRTUAL_ROOT, Graph, head_rank, listed
 
 FIRST_NODE = 500
 _WITHOUT_TEXT = frozenset(

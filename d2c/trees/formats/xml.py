@@ -10,8 +10,8 @@ from xml.sax.saxutils import quoteattr
 
 from d2c.base.errors import FormatError, shortened
 from d2c.base.files import AnyPath, file_name, open_input
-from d2c.trees.checks import check_xml
 from d2c.trees.ctree import CTree
+from d2c.trees.formats.checks import check_xml
 from d2c.trees.formats.format import Malformed, Options, Reader, item_reader
 
 _SIZE = 1 << 16  # bytes of XML read at a time

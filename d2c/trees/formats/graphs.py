@@ -1,26 +1,20 @@
 """C-trees from nodes that name their parents, as graph formats and traces have them, and back.
 
-Traces of PTB-style trees become gaps: antecedents stand where their traces were. The idea: K. Evang and L.
-Kallmeyer, "PLCFRS Parsing of English Discontinuous Constituents" (IWPT 2011). Linear time, but for the depth
-of the tree at each trace.
+Linear time.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from d2c.trees.checks import check_names
-from d2c.trees.cleaning import empty_elements, punctuates, strip_function, unwrap
+from d2c.trees.cleaning import punctuates, unwrap
 from d2c.trees.ctree import CTree, Tokens, canonical
+from d2c.trees.formats.checks import check_names
 
 VIRTUAL_ROOT = "VROOT"
 HEAD = "HD"  # the edge label of head children in NEGRA and TIGER
 Name = str | int  # of a node, and the index of a token
-
-_TRACE = re.compile(r"\*?(?:T|ICH|RNR|EXP)\*(-[0-9]+)?\*?")
-_INDEX = re.compile(r"(?<=.)([-=][0-9]+)(?=[-=]|$)")  # of NP-1=2 it is -1; =2 is another, of gapping
 
 
 class GraphError(ValueError):
@@ -141,66 +135,3 @@ def listed(ctree: CTree) -> tuple[CTree, list[int], list[bool]]:
     if ctree.labels and ctree.labels[-1] == VIRTUAL_ROOT and len(ctree.children[-1]) > 1:
         parents = [-1 if parent == ctree.root else parent for parent in parents[:-1]]
     return ctree, parents, are_heads
-
-
-def resolve_traces(ctree: CTree) -> CTree | None:
-    """Turn a tree with traces into the discontinuous tree that they mean: `fill_traces`, then without
-    function tags and indices. None where no word is left."""
-    filled = fill_traces(ctree, empty_elements(ctree.tokens.forms, ctree.tokens.tags))
-    if filled is None:
-        return None
-    top = "TOP" if filled.top == "" else filled.top
-    return CTree(filled.tokens, tuple(map(strip_function, filled.labels)), filled.children, None, top)
-
-
-def fill_traces(ctree: CTree, empty: Sequence[bool]) -> CTree | None:
-    """Put antecedents where their traces are, and remove empty elements and the nodes over nothing else.
-
-    None where no word is left.
-
-    empty: [n] whether a token is no word
-
-    Of the traces *T*, *ICH*, *RNR* and *EXP* with the index of a constituent; the index is on the trace (as
-    in the WSJ) or on the node over it (as in CRAFT). Of several traces of one antecedent the first counts;
-    one inside its antecedent does not. What moves over no word leaves no gap, as do the subjects of relative
-    clauses.
-    """
-    n, tokens = len(ctree.tokens), ctree.tokens
-    parents = ctree.parents()
-    empty = list(empty)
-    for kids in ctree.children:
-        empty.append(all(empty[kid] for kid in kids))
-    antecedents: dict[str, int] = {}
-    for node in range(n, ctree.root + 1):
-        index = None if empty[node] else _index(ctree.label(node))
-        if index:
-            antecedents.setdefault(index, node)
-    for i in range(n):
-        trace = _TRACE.fullmatch(tokens.forms[i]) if empty[i] else None
-        if trace and parents[i] >= 0:
-            over = parents[i] if empty[parents[i]] else i
-            index = trace[1] or (_index(ctree.label(over)) if over >= n else None)
-            antecedent = antecedents.get(index or "")
-            if antecedent is not None and not _is_below(over, antecedent, parents):
-                parents[antecedent] = parents[over]
-                del antecedents[index or ""]
-    words_left = [i for i in range(n) if not empty[i]]
-    if not words_left:
-        return None
-    names: dict[int, Name] = {node: str(node) for node in range(n, len(parents))}
-    names |= {i: number for number, i in enumerate(words_left)}
-    labels = {str(node): ctree.label(node) for node in range(n, len(parents))}
-    above = {names[node]: str(p) if p >= 0 else None for node, p in enumerate(parents) if node in names}
-    filled = Graph([(tokens.forms[i], tokens.tags[i]) for i in words_left], labels, above).tree()
-    return filled if ctree.top is None else replace(filled, top=ctree.top)
-
-
-def _index(label: str) -> str | None:
-    match = _INDEX.search(label)
-    return match[1] if match else None
-
-
-def _is_below(node: int, above: int, parents: Sequence[int]) -> bool:
-    while node >= 0 and node != above:
-        node = parents[node]
-    return node == above
