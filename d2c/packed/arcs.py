@@ -7,28 +7,18 @@ how probable labels are, too, and of each word how far the words below it probab
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
-from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from d2c.base.arrays import Bools, Doubles, Floats, Ints, Longs
-from d2c.learning.weights import Arrays, Like
+from d2c.learning.weights import Arrays
 
 LEAST = 0.002  # probability of an arc that a d-parser mentions
 LEAST_LABEL = 1e-6  # probability of a label of an arc, at least
-
-ARRAYS = {  # of packed arcs in a file
-    "begin": Like("i4", 1),
-    "heads": Like("i4", 1),
-    "logs": Like("f4", 1),
-    "names": Like("u1", 1),
-    "labels": Like("f4", 2),
-    "yields": Like("f4", 1),
-}
 
 
 class ArcLabels(NamedTuple):
@@ -47,12 +37,6 @@ class ArcLabels(NamedTuple):
         logs[np.asarray(rows) < 0] = -np.log(max(1, len(self.names)))
         return ArcLabels(self.names, logs)
 
-    def named(self, names: tuple[str, ...]) -> ArcLabels:
-        """Return them by these names, theirs and others; of the others each has the least probability."""
-        logs = np.full((len(self.logs), len(names)), np.log(LEAST_LABEL), np.float32)
-        logs[:, _numbers(self.names, names)] = self.logs
-        return ArcLabels(names, logs)
-
     def summed(self, wanted: tuple[str, ...], names: tuple[str, ...]) -> Floats:
         """Return the logarithms [A, W] for each of `wanted`, of the sum over the labels with this name.
 
@@ -60,13 +44,6 @@ class ArcLabels(NamedTuple):
         """
         shares = np.exp(self.logs) @ _alike(names, wanted)
         return np.log(np.maximum(shares, LEAST_LABEL)).astype(np.float32)
-
-
-@lru_cache
-def _numbers(names: tuple[str, ...], others: tuple[str, ...]) -> list[int]:
-    """Return where each of these names is among others."""
-    number = {name: i for i, name in enumerate(others)}
-    return [number[name] for name in names]
 
 
 @lru_cache
@@ -94,11 +71,6 @@ class PackedArcs(NamedTuple):
     yields: Floats | None = None
 
     @property
-    def heads_per_word(self) -> float:
-        """Return how many heads a word has, on average."""
-        return len(self.heads) / max(1, len(self.begin) - 1)
-
-    @property
     def is_single(self) -> bool:
         """Return whether each word has one head."""
         return len(self.heads) == len(self.begin) - 1
@@ -116,10 +88,6 @@ class PackedArcs(NamedTuple):
     def of_tree(self, heads: Sequence[int]) -> Longs:
         """Return where the arcs of a d-tree are [n], by its heads (1..n, 0 = root); -1: there is none."""
         return self.places(np.arange(len(heads)), np.array(heads))
-
-    def among(self, heads: Sequence[int]) -> list[bool]:
-        """Return whether each of these heads [n] is among those of its word."""
-        return [place >= 0 for place in self.of_tree(heads).tolist()]
 
     def kept(self, least: float, *trees: Sequence[int]) -> PackedArcs:
         """Return the arcs of this probability or more, and those of some trees, by their heads: 1..n, 0 =
@@ -179,56 +147,13 @@ def single(heads: Sequence[int]) -> PackedArcs:
     return PackedArcs(np.arange(n + 1, dtype=np.int32), np.array(heads, np.int32), np.zeros(n, np.float32))
 
 
-def joined_arcs(sentences: Sequence[PackedArcs]) -> PackedArcs:
-    """Return the arcs of sentences, one after the other, with their heads as they were; with labels, and with
-    yields, if all sentences have them. A label that only other d-parsers know has the least probability."""
-    widths = [np.diff(arcs.begin) for arcs in sentences]
-    begin = np.cumsum([0, *chain.from_iterable(widths)], dtype=np.int32)
-    heads, logs = ([getattr(arcs, name) for arcs in sentences] for name in ("heads", "logs"))
-    empty = single(())
-    whole = PackedArcs(begin, np.concatenate([*heads, empty.heads]), np.concatenate([*logs, empty.logs]))
-    yields = [arcs.yields for arcs in sentences if len(arcs.heads)]
-    given = [one for one in yields if one is not None]
-    if given and len(given) == len(yields):
-        whole = whole._replace(yields=np.concatenate(given))
-    labels = [arcs.labels for arcs in sentences if len(arcs.heads)]
-    known = [one for one in labels if one is not None]
-    if not known or len(known) < len(labels):
-        return whole
-    names = tuple(dict.fromkeys(chain.from_iterable(dict.fromkeys(one.names for one in known))))
-    if any(one.names != names for one in known):
-        known = [one.named(names) for one in known]
-    return whole._replace(labels=ArcLabels(names, np.concatenate([one.logs for one in known])))
-
-
-def parted_arcs(arcs: PackedArcs, lengths: Iterable[int]) -> Iterator[PackedArcs]:
-    """Yield what `joined_arcs` was given, of sentences of so many words."""
-    first = square = 0
-    for length in lengths:
-        begin = arcs.begin[first : first + length + 1]
-        own = slice(begin[0], begin[-1])
-        labels = arcs.labels and ArcLabels(arcs.labels.names, arcs.labels.logs[own])
-        end = square + 2 * length**2
-        yields = None if arcs.yields is None else arcs.yields[square:end]
-        yield PackedArcs(begin - begin[0], arcs.heads[own], arcs.logs[own], labels, yields)
-        first, square = first + length, end
-
-
 def to_arrays(arcs: PackedArcs) -> Arrays:
-    """Return packed arcs as arrays [A], see `ARRAYS`; the names of labels as UTF-8, a line each."""
+    """Return packed arcs as arrays [A], the names of labels as UTF-8, a line each."""
     names, logs = arcs.labels or ArcLabels((), np.zeros((0, 0), np.float32))
     said = np.frombuffer("\n".join(names).encode(), np.uint8)
     yields = np.zeros(0, np.float32) if arcs.yields is None else arcs.yields
     own = {"begin": arcs.begin, "heads": arcs.heads, "logs": arcs.logs}
     return own | {"names": said, "labels": logs, "yields": yields}
-
-
-def from_arrays(arrays: Arrays) -> PackedArcs:
-    """Return the packed arcs that `to_arrays` wrote."""
-    names = tuple(arrays["names"].tobytes().decode().split("\n"))
-    labels = ArcLabels(names, arrays["labels"]) if len(arrays["labels"]) else None
-    yields = arrays["yields"] if len(arrays["yields"]) else None
-    return PackedArcs(arrays["begin"], arrays["heads"], arrays["logs"], labels, yields)
 
 
 def _packed(words: NDArray[Any], heads: Ints, logs: Floats, labels: ArcLabels | None) -> PackedArcs:

@@ -26,7 +26,6 @@ from d2c.base.temporary import scratch
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.experiments.rows import GOLD, Parses, timed, with_tags_of
 from d2c.models.model import parsing
-from d2c.packed.dtree import read_dtrees, save_dtrees
 from d2c.packed.feature import ArcFeature
 from d2c.protocols.dparser import DependencyParser
 from d2c.protocols.route import Route
@@ -43,6 +42,7 @@ from d2c.trees.formats.conllu import save_conllu
 from d2c.trees.formats.reading import CLEANED, Reading
 from d2c.trees.heads import known_head_rules, load_head_rules
 from d2c.trees.labels import unlabelled
+from experiments.packed_files import read_dtrees, save_dtrees
 from experiments.store import Store, StoredStep, digest, digest_of_files
 
 PARTS = ("train", "dev", "test")

@@ -28,7 +28,7 @@ from d2c.base.progress import counted
 from d2c.base.temporary import scratch
 from d2c.experiments.rows import GOLD, Parses
 from d2c.models.model import ARCS, parsing
-from d2c.packed.dtree import read_dtrees, save_dtrees, with_packed_arcs
+from d2c.packed.dtree import with_packed_arcs
 from d2c.protocols.route import Progress, Route
 from d2c.routes.compatibility import check_arcs, check_own
 from d2c.routes.registry import ROUTES, RouteSettings
@@ -44,6 +44,7 @@ from d2c.trees.scores.brackets import metric_for
 from d2c.trees.scores.matches import Matches
 from d2c.trees.scores.significance import Difference, counted_matches, randomised
 from experiments.experiment import Experiment, Treebank
+from experiments.packed_files import read_dtrees, save_dtrees
 from experiments.store import Store, StoredStep
 
 PENALTIES = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)  # λ of PAD's section 6

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from d2c.packed.arcs import ArcLabels, PackedArcs, arcs_of, joined_arcs, parted_arcs, single
+from d2c.packed.arcs import ArcLabels, PackedArcs, arcs_of, single
 from d2c.packed.dtree import packed_arcs, with_packed_arcs
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
@@ -28,9 +28,8 @@ def shown(arcs: PackedArcs) -> list[dict[int, float]]:
 def test_likely_arcs_are_kept_and_sum_to_1() -> None:
     arcs = arcs_of(TABLE, [2, 0, 2])
     assert shown(arcs) == [{2: 0.9, 3: 0.1}, {0: 0.603, 3: 0.397}, {0: 0.2, 1: 0.3, 2: 0.5}]
-    assert arcs.heads_per_word == pytest.approx(7 / 3)
     assert arcs.dependents().tolist() == [0, 0, 1, 1, 2, 2, 2]
-    assert arcs.among([2, 1, 0]) == [True, False, True]
+    assert (arcs.of_tree([2, 1, 0]) >= 0).tolist() == [True, False, True]
     assert shown(arcs.kept(0.25, [2, 0, 2])) == [{2: 1.0}, {0: 0.603, 3: 0.397}, {1: 0.375, 2: 0.625}]
 
 
@@ -52,33 +51,6 @@ def test_those_of_several_trees_are_kept() -> None:
     ]
     assert shown(arcs.kept(0.6, [2, 0, 2], [2, 1, 2]))[1] == {0: 0.603, 1: 0.397}  # 1 was in no arc
     assert shown(arcs.kept(0.25)) == [{2: 1.0}, {0: 0.603, 3: 0.397}, {1: 0.375, 2: 0.625}]
-
-
-def test_those_of_several_sentences_are_joined_and_parted() -> None:
-    sentences = [arcs_of(TABLE, [2, 0, 2]), single([]), single([0]), arcs_of(TABLE, [2, 1, 2])]
-    whole = joined_arcs(sentences)
-    assert len(whole.begin) == 8 and whole.heads.tolist() == [
-        h for one in sentences for h in one.heads.tolist()
-    ]
-    assert list(map(shown, parted_arcs(whole, [3, 0, 1, 3]))) == list(map(shown, sentences))
-    assert shown(joined_arcs([])) == []
-
-
-def test_yields_go_with_their_sentences() -> None:
-    drawn = np.random.default_rng(1)
-    own = [drawn.normal(size=2 * n * n).astype(np.float32) for n in (3, 0, 1)]
-    arcs = [arcs_of(TABLE, [2, 0, 2]), single([]), single([0])]
-    sentences = [one._replace(yields=yields) for one, yields in zip(arcs, own, strict=True)]
-    found = parted_arcs(joined_arcs(sentences), [3, 0, 1])
-    assert all(np.array_equal(one.yields, yields) for one, yields in zip(found, own, strict=True))
-    assert sentences[0].kept(0.25, [2, 0, 2]).yields is own[0]
-    assert joined_arcs([*sentences, single([0])]).yields is None
-
-
-def labelled(arcs: PackedArcs, first: int = 0) -> PackedArcs:
-    """Of arc a the probability of the label `x` is 1 / (a + 2)."""
-    share = 1 / (np.arange(first, first + len(arcs.heads)) + 2)
-    return arcs._replace(labels=ArcLabels(("x", "y"), np.log(np.stack([share, 1 - share], 1)).astype("f4")))
 
 
 def test_labels_go_with_their_arcs() -> None:
@@ -117,31 +89,10 @@ def test_probabilities_of_labels_that_are_called_alike_are_added() -> None:
     assert np.exp(logs) == pytest.approx(np.array([[0.2, 1e-6, 0.8], [0.8, 1e-6, 0.2]]))
 
 
-def test_labels_of_several_sentences_are_joined_and_parted() -> None:
-    sentences = [labelled(arcs_of(TABLE, [2, 0, 2])), single([]), labelled(single([0]), 7)]
-    whole = joined_arcs(sentences)
-    assert whole.labels and np.exp(-whole.labels.logs[:, 0]) == pytest.approx(np.arange(2, 10))
-    one, none, other = parted_arcs(whole, [3, 0, 1])
-    assert one.labels and sentences[0].labels and (one.labels.logs == sentences[0].labels.logs).all()
-    assert none.labels is not None and len(none.labels.logs) == 0 and other.labels
-    assert np.exp(-other.labels.logs[:, 0]) == pytest.approx([9])
-    assert joined_arcs([*sentences, single([0])]).labels is None  # not all of them have any
-
-
-def test_labels_of_several_d_parsers_are_joined() -> None:
-    """Each knows labels of its own, in an order of its own; of the others' nothing is known."""
-    one, other = labelled(single([0])), labelled(single([0]), 2)
-    assert other.labels is not None
-    other = other._replace(labels=ArcLabels(("y", "z"), other.labels.logs))
-    whole = joined_arcs([one, single(()), other])
-    assert whole.labels is not None and whole.labels.names == ("x", "y", "z")
-    assert np.exp(whole.labels.logs) == pytest.approx(np.array([[0.5, 0.5, 1e-6], [1e-6, 0.25, 0.75]]))
-
-
 def test_one_tree_is_certain() -> None:
     assert shown(single([2, 0, 2])) == [{2: 1.0}, {0: 1.0}, {2: 1.0}]
     assert shown(single([2, 0, 2]).kept(0.5, [2, 0, 2])) == shown(single([2, 0, 2]))
-    assert single(()).kept(0.5, ()).begin.tolist() == [0] and single(()).heads_per_word == 0
+    assert single(()).kept(0.5, ()).begin.tolist() == [0]
 
 
 def test_equal_shares_below_the_least_leave_the_trees_own_head() -> None:

@@ -6,15 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from math import log2
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from d2c.learning.weights import read_arrays, write_arrays
-from d2c.packed.arcs import ARRAYS, LEAST, ArcLabels, arcs_of, from_arrays, single, to_arrays
+from d2c.packed.arcs import LEAST, ArcLabels, arcs_of
 from d2c.packed.dtree import PackedDTree, with_packed_arcs
 from d2c.packed.feature import (
     FEWER,
@@ -199,23 +197,6 @@ def test_risk_is_minimised_where_that_pays_on_both_halves(
     route = right_in(right)
     assert fit_risk(route, GOLD, [DTree(one.tokens, (2, 0)) for one in GOLD]) == gains
     assert route.arcs_ == ArcFeature(2.0, 0.1, 0.0, 1.0, *used)
-
-
-def test_packed_arcs_are_kept_in_files(tmp_path: Path) -> None:
-    bare = arcs_of(np.array([[0.0, 0.0, 1.0], [0.7, 0.3, 0.0]]), (2, 0))
-    labels = ArcLabels(("X#1", "é", ""), np.log(np.full((3, 3), 1 / 3, np.float32)))
-    yields = np.log(np.full(8, 1 / 2, np.float32))
-    for arcs in (bare, bare._replace(labels=labels), bare._replace(yields=yields), single(())):
-        write_arrays(tmp_path / "arcs.npz", to_arrays(arcs))
-        found = from_arrays(read_arrays(tmp_path / "arcs.npz", ARRAYS))
-        assert all(np.array_equal(*pair) for pair in zip(found[:3], arcs[:3], strict=True))
-        assert (found.yields is None) == (arcs.yields is None)
-        assert found.yields is None or np.array_equal(found.yields, yields)
-        if arcs.labels is None:
-            assert found.labels is None
-        else:
-            assert found.labels is not None and found.labels.names == labels.names
-            assert np.array_equal(found.labels.logs, labels.logs)
 
 
 @pytest.mark.parametrize(
