@@ -1,8 +1,11 @@
 """Work on several cores: worker processes that end with this one, and results in the order of the items.
 
-`concurrent.futures`, joblib and loky are not used: where one worker dies, their whole pool is broken, nothing
-says which item killed it, and a worker that hangs cannot be replaced. Ray Data is not used either: it gives
-an item that kills its actor to one actor after another without end, or leaves out the block around it.
+The promise of docs/corpora.md that no library keeps is that an item that kills its worker costs that item
+alone, at whatever moment. With `concurrent.futures`, joblib and loky one dead worker breaks the pool, and a
+worker that hangs cannot be replaced. With pebble 5.2.3 the workers share one pipe and its lock: where one is
+killed in the middle of an answer (as by a lack of memory), all others wait for a minute, then the pool is
+broken; and workers outlive a killed first process. Ray Data gives an item that kills its actor to one actor
+after another without end, or leaves out the block around it. So here each worker has a pipe of its own.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from itertools import chain, islice
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -32,6 +36,7 @@ SHORT = "memory was short"
 _STARTS = 3  # of a worker in a row that may fail
 _DEATHS = 16  # of workers in a row, with nothing done in between: one item alone kills fewer
 _LONGEST_WAIT = 3600.0  # seconds
+_GLANCE = 0.1  # seconds between two looks at the first process
 
 
 class Failed(NamedTuple):
@@ -118,7 +123,6 @@ class Pool:
     def __init__(self, make: Callable[[], Work[Any, Any]], size: int, fresh: bool) -> None:
         self.size, self._make, self._process = size, make, os.getpid()
         self._context: Any = multiprocessing.get_context("spawn" if fresh else "fork")
-        self._lifeline = _Lifeline(*self._context.Pipe(duplex=False))
         self._workers: list[tuple[BaseProcess, Connection]] = []
         atexit.register(self.close)  # before multiprocessing waits for its processes, which heed no SIGTERM
         try:
@@ -158,7 +162,6 @@ class Pool:
             process.kill()
         while self._workers:
             _end(*self._workers.pop())
-        self._lifeline.close()
 
     def _start(self) -> tuple[BaseProcess, Connection]:
         """Return a process and our end of its pipe, of whose other end nobody else has a copy.
@@ -169,7 +172,7 @@ class Pool:
             ours, theirs = self._context.Pipe()
             process = self._context.Process(
                 target=_serve,
-                args=(self._lifeline, theirs, self._make, gc.get_threshold()),
+                args=(_FirstProcess(self._process), theirs, self._make, gc.get_threshold()),
                 daemon=True,
             )
             process.start()
@@ -317,41 +320,33 @@ def _interrupts_held() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-class _Lifeline:
-    """A pipe: when the first process closes its end, or dies, who watches the other end dies, too.
+class _FirstProcess(int):
+    """The number of the process that starts workers. They watch it: see `_watch`.
 
-    A fresh worker watches as soon as it has been unpickled, before what comes next imports large packages.
+    A fresh worker does as soon as this is unpickled, before what comes next imports large packages.
     """
 
-    def __init__(self, theirs: Connection, ours: Connection) -> None:
-        self.theirs, self.ours, self.watched = theirs, ours, False
+    def __reduce__(self) -> Any:
+        return _watch, (int(self),)
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self.watch()
 
-    def watch(self) -> None:
-        """In a worker: end it with the first process; signals are for that one to handle."""
-        if self.watched:
-            return
-        self.watched = True
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, signal.SIG_IGN)
-        self.ours.close()  # the copy that was inherited
-        threading.Thread(target=self._end, daemon=True).start()
+@cache
+def _watch(first: int) -> int:
+    """In a worker: end it with the first process, however that ends; signals are for that one to handle."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
 
-    def close(self) -> None:
-        """In the first process: end those that watch."""
-        self.theirs.close()
-        self.ours.close()
-
-    def _end(self) -> None:
-        self.theirs.poll(None)  # nothing is ever sent: it returns when the other end is closed
+    def watch() -> None:
+        while os.getppid() == first:  # where that has ended, another process takes its place
+            time.sleep(_GLANCE)
         os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+    return first
 
 
 def _serve(
-    lifeline: _Lifeline,
+    first: int,
     connection: Connection,
     make: Callable[[], Work[Any, Any]],
     thresholds: tuple[int, int, int],
@@ -360,7 +355,7 @@ def _serve(
 
     thresholds: of the search for reference cycles, those of the first process
     """
-    lifeline.watch()
+    _watch(int(first))
     gc.set_threshold(*thresholds)
     work: Work[Any, Any] | None = None
     with suppress(EOFError, OSError):  # the first process has gone
