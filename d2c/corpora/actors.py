@@ -1,4 +1,7 @@
-"""A crew of actors on Ray: on this machine, or on a cluster that runs already."""
+"""A crew of actors on Ray: on this machine, or on a cluster that runs already.
+
+The one file that knows Ray; what it uses of `ray._private` is held by `tests/corpora/test_actors.py`.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ class Actor:
         self._work: Callable[[WorkerTask], pa.Table | Failed] | None = None
 
     def work(self, task: WorkerTask) -> pa.Table | Failed:
-        """Does what the job says."""
+        """Do what the job says."""
         self._work = self._work or self._job.worker()
         return self._work(task)
 
@@ -61,11 +64,11 @@ class Actors:
         return self._ray.remote(**options)(Actor).remote(self._job)
 
     def submit(self, worker: int, task: WorkerTask) -> None:
-        """As `Crew` says."""
+        """Give a task to an actor that has none."""
         self._tasks[self._actors[worker].work.remote(task)] = worker
 
     def answers(self, seconds: float) -> list[tuple[int, pa.Table | Failed]]:
-        """As `Crew` says."""
+        """Return what actors have made of their tasks, or `Failed`; wait so long for the first."""
         lost, self._lost = self._lost, []
         if lost or not self._tasks:
             return [(worker, Failed(GONE, gone=True)) for worker in lost]
@@ -84,7 +87,7 @@ class Actors:
             return Failed(GONE, gone=True)
 
     def renew(self, worker: int) -> None:
-        """As `Crew` says."""
+        """End an actor, whatever it does, and start another one; where Ray has died, start all anew."""
         self._tasks = {reference: number for reference, number in self._tasks.items() if number != worker}
         if self._local and _has_died(self._ray):
             self._lost = [*self._tasks.values()]
@@ -98,7 +101,7 @@ class Actors:
 
 @contextmanager
 def actors(size: int | None, job: Job, address: str | None) -> Iterator[Actors]:
-    """A crew of so many actors, one core each, which end with the block.
+    """Provide a crew of so many actors, one core each, which end with the block.
 
     size:    None: as many as there are cores
     address: of a cluster, as Ray has it (`auto`, HOST:PORT, ray://HOST:PORT); None: this machine alone
@@ -124,7 +127,7 @@ def actors(size: int | None, job: Job, address: str | None) -> Iterator[Actors]:
 
 
 def _start(ray: Any, **options: Any) -> None:
-    """Starts Ray, or joins it, without its handler of SIGTERM. On a busy machine it may give up too soon."""
+    """Start Ray, or join it, without its handler of SIGTERM. On a busy machine it may give up too soon."""
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     for left in reversed(range(_STARTS)):
         try:
@@ -140,6 +143,6 @@ def _start(ray: Any, **options: Any) -> None:
 
 
 def _has_died(ray: Any) -> bool:
-    """Whether a part of the Ray that was started here has; Ray itself takes a minute to find out."""
+    """Return whether a part of the Ray that was started here has. Its public parts say so a minute later."""
     node = ray._private.worker._global_node
     return node is None or bool(node.dead_processes())

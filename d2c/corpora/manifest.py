@@ -8,7 +8,6 @@ row says how many shards there are.
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -21,7 +20,7 @@ import pyarrow as pa
 
 from d2c.base.errors import FormatError
 from d2c.base.files import digest_of_file, writing
-from d2c.base.journal import Journal, synchronize
+from d2c.base.store import Journal, synchronize
 from d2c.base.temporary import beside
 from d2c.corpora.rows import read_parquet
 
@@ -187,13 +186,13 @@ def _read(manifest: Manifest, settings: Mapping[str, Any], resume: bool) -> None
         how = f"with other settings ({', '.join(changes)})" if changes else "by something else"
         raise FormatError(directory, 0, 0, f"was made {how}; delete the directory to begin anew")
     try:
-        for row in map(json.loads, journal.lines[1:]):
+        for row in journal.rows(dict[str, Any]):
             if "shards" in row:
                 manifest.shards = msgspec.convert(row, _End).shards
             else:
                 entry = msgspec.convert(row, Entry)
                 manifest.entries[entry.shard] = entry
-    except (ValueError, TypeError, msgspec.ValidationError, RecursionError):
+    except (FormatError, msgspec.ValidationError):
         problem = f"its {NAME} is damaged; delete the directory to begin anew"
         raise FormatError(directory, 0, 0, problem) from None
     entries = [manifest.entries[shard] for shard in sorted(manifest.entries)]

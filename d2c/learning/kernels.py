@@ -2,7 +2,9 @@
 
 Numba compiles a kernel together with all kernels that it calls, again for each that calls them. So the large
 ones are called from Python, one after the other, and only small ones call each other. Numba's own cache knows
-the file of a kernel, not those of kernels that it calls; ours is in a folder that is named by all of them.
+the file of a kernel, not those of kernels that it calls, and raises errors where it is damaged; ours is in a
+folder that is named by all of them. `NUMBA_CACHE_DIR` alone would not do as much. This is the one file with
+private parts of numba, which `tests/learning/test_kernels.py` holds against the installed version.
 """
 
 from __future__ import annotations

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from d2c.base.arrays import Floats, Longs
-from d2c.base.checkpoints import reading_checkpoint, write_checkpoint
 from d2c.base.errors import ModelError
 from d2c.base.progress import EACH, log
+from d2c.base.store import reading_checkpoint, write_checkpoint
 from d2c.learning.adagrad import AdaGrad, Gradient
 from d2c.learning.settings import LearnerSettings
 from d2c.learning.weights import MOST_BYTES, Like, halved, read_arrays, write_arrays

@@ -20,8 +20,8 @@ from typing import Any
 from d2c.base.counting import many
 from d2c.base.errors import FormatError
 from d2c.base.files import open_output, writing
-from d2c.base.journal import Journal
 from d2c.base.model_files import digests
+from d2c.base.store import Journal
 from d2c.parsing.output import whole_texts
 from d2c.parsing.stream import Batch, Done
 from d2c.trees.repair import Repairs

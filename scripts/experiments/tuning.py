@@ -19,12 +19,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import msgspec
-
 from d2c.base.errors import FormatError, ModelError, located
 from d2c.base.inputs import names_of
-from d2c.base.journal import Journal
 from d2c.base.progress import counted
+from d2c.base.store import Journal
 from d2c.base.temporary import scratch
 from d2c.experiments.rows import GOLD, Parses
 from d2c.models.model import ARCS, parsing
@@ -115,13 +113,11 @@ class TrialLog:
 
     def __init__(self, journal: Journal) -> None:
         self._journal, self.trials = journal, dict[str, Trial]()
-        for number, line in enumerate(journal.lines, 1):
-            try:
-                trial = msgspec.json.decode(line, type=Trial)
-            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-                message = "is no line of a log of tune.py; name another -o"
-                raise FormatError(str(journal.path), number, 0, message) from None
-            self.trials[trial.trial] = trial
+        try:
+            self.trials |= {trial.trial: trial for trial in journal.rows(Trial, first=0)}
+        except FormatError as error:
+            message = "is no line of a log of tune.py; name another -o"
+            raise FormatError(error.file, error.line, 0, message) from None
 
     def add(self, trial: Trial) -> None:
         """Write the line of a trial. Raises FormatError where it cannot."""

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
+import time
 from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -12,7 +15,7 @@ import pytest
 
 from d2c.base.errors import ModelError
 from d2c.base.workers import GONE
-from d2c.corpora.actors import Actors, actors
+from d2c.corpora.actors import Actors, _has_died, actors
 from tests.corpora import crews
 from tests.corpora.crews import LONG, Stub, portion, schedule
 
@@ -40,3 +43,20 @@ def test_actors(crew: Actors) -> None:
 def test_a_model_that_cannot_be_loaded(crew: Actors) -> None:
     with pytest.raises(ModelError, match="^no model$"):
         list(schedule(crew, LONG, 10).run([portion("model")]))
+
+
+@pytest.mark.slow
+def test_a_part_of_ray_that_dies(crew: Actors) -> None:
+    """What `ray._private` of the installed version says of its processes; the crew starts it anew."""
+    assert not _has_died(ray)
+    children = Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split()
+    [raylet] = [
+        int(child) for child in children if b"raylet/raylet" in Path(f"/proc/{child}/cmdline").read_bytes()
+    ]
+    os.kill(raylet, signal.SIGKILL)
+    until = time.monotonic() + 10
+    while not _has_died(ray) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert _has_died(ray)
+    with closing(schedule(crew, LONG, 10).run([portion("d")])) as done:
+        assert [pa.concat_tables(tables)["error"].to_pylist() for tables in done] == [[None]]

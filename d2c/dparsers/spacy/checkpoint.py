@@ -17,8 +17,8 @@ import numpy
 import srsly
 from spacy.training import Example
 
-from d2c.base.checkpoints import reading_checkpoint, write_checkpoint
 from d2c.base.model_files import check_file
+from d2c.base.store import reading_checkpoint, write_checkpoint
 
 _MOST_BYTES = 1 << 29  # four times those of a network
 

@@ -25,8 +25,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from d2c.base.checkpoints import reading_checkpoint, write_checkpoint
 from d2c.base.progress import log
+from d2c.base.store import reading_checkpoint, write_checkpoint
 from d2c.dparsers.stanza.encoder import Encoder
 from d2c.protocols.dparser import time_left
 from d2c.protocols.training import evaluations, rise_and_fall

@@ -1,4 +1,4 @@
-"""The journal: whole lines only, one writer at a time, headers that tell one run from another."""
+"""What is gone on from: checkpoints whole or not at all; journals with whole lines, one writer, headers."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
-from d2c.base.errors import FormatError
-from d2c.base.journal import Journal
+from d2c.base.errors import FormatError, ModelError
+from d2c.base.store import Journal, reading_checkpoint, write_checkpoint
 
 HEADER = {"model": "a", "sizes": (1, 2)}
 
@@ -44,7 +45,7 @@ def test_one_writer(tmp_path: Path) -> None:
         with pytest.raises(FormatError, match="^out: is being written by another process$"):
             Journal(path, "out")
         journal.append(1)
-    code = f"import os; from d2c.base.journal import *; Journal(Path({str(path)!r})).append(2); os._exit(1)"
+    code = f"import os; from d2c.base.store import *; Journal(Path({str(path)!r})).append(2); os._exit(1)"
     subprocess.run([sys.executable, "-c", code], check=False)
     with Journal(path) as journal:  # the lock has ended with the process
         assert journal.lines == [b"1\n", b"2\n"]
@@ -76,6 +77,32 @@ def test_a_file_of_something_else(tmp_path: Path) -> None:
     path.write_bytes(b'{"trial": 5')
     with Journal(path, begins=b'{"trial"') as journal:
         assert journal.lines == []
+
+
+def test_rows_become_what_their_shape_says(tmp_path: Path) -> None:
+    with Journal(tmp_path / "log") as journal:
+        journal.begin(HEADER)
+        journal.append([1, 0.5])
+        journal.append([2, 3])
+    with Journal(tmp_path / "log") as journal:
+        assert journal.rows(tuple[int, float]) == [(1, 0.5), (2, 3.0)]
+        for shape, first, line in ((tuple[int, int], 1, 2), (tuple[int, float], 0, 1)):
+            with pytest.raises(FormatError) as found:
+                journal.rows(shape, first)
+            assert (found.value.file, found.value.line) == (str(tmp_path / "log"), line)
+
+
+@pytest.mark.parametrize("mode", ["whole", "broken"])
+def test_checkpoints(mode: str, tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "x"
+    write_checkpoint(path, lambda staged: staged.write_text(mode))
+    with (
+        pytest.raises(ModelError, match="x: is broken; remove it") if mode == "broken" else nullcontext(),
+        reading_checkpoint(path),
+    ):
+        assert path.read_text() == "whole"
+    with pytest.raises(ModelError, match="cannot be written"):
+        write_checkpoint(path / "y", lambda staged: staged.touch())
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root writes everywhere")

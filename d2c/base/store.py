@@ -1,21 +1,34 @@
-"""An append-only journal: a line of JSON for each finished piece of a long run, which a later run continues.
+"""What long work has finished, kept in files from which a later run goes on: the one place that does this.
 
-One process at a time has a journal open; its lock ends with that process. A line counts when it is whole:
-what a killed run left of its last line is cut off before the next one is written. The first line may be a
-header that says what the journal is about, so that a run with other settings does not go on from it.
+A *journal* is for work of many pieces: a line of JSON for each that is finished. One process at a time has it
+open; its lock ends with that process. A line counts when it is whole: what a killed run left of its last line
+is cut off before the next one is written. The first line may be a header that says what the journal is about,
+so that a run with other settings does not go on from it.
+
+A *checkpoint* is for one piece that takes long, a training: a file that is written anew each time, whole or
+not at all, since nearly all of it is arrays that have changed.
+
+SQLite would add nothing: rows are only appended, and all read at once. But people could not read them, its
+lock ends when anything in the process closes the file, and there are file systems on which it does not work.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
-from d2c.base.errors import FormatError
+import msgspec
+
+from d2c.base.errors import FormatError, ModelError
 from d2c.base.files import writing
-from d2c.base.temporary import lock
+from d2c.base.model_files import first_line
+from d2c.base.temporary import lock, staged_file
+
+Row = TypeVar("Row")
 
 
 class Journal:
@@ -65,13 +78,26 @@ class Journal:
             if self._durable:
                 synchronize(self.path.parent)
 
+    def rows(self, shape: type[Row], first: int = 1) -> list[Row]:
+        """Return the lines from `first` on, counted from 0, as the types that `shape` says.
+
+        Raises FormatError for other lines.
+        """
+        rows = list[Row]()
+        for number, line in enumerate(self.lines[first:], first + 1):
+            try:
+                rows.append(msgspec.json.decode(line, type=shape))
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+                raise FormatError(self._name, number, 0, first_line(error)) from None
+        return rows
+
     def changes(self, header: Mapping[str, Any]) -> list[str] | None:
         """Return the names of the entries in which a header differs from this one; None without one."""
         try:
-            before = json.loads(self.lines[0]) if self.lines else None
-        except (ValueError, RecursionError):
+            before = msgspec.json.decode(self.lines[0], type=dict[str, Any]) if self.lines else None
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return None
-        if not isinstance(before, dict):
+        if before is None:
             return None
         after = json.loads(json.dumps(header))  # tuples become lists, as in the file
         same = [name for name in after if name in before and before[name] == after[name]]
@@ -105,3 +131,24 @@ def synchronize(directory: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def write_checkpoint(path: Path, write: Callable[[Path], object]) -> None:
+    """Have a checkpoint written, in a directory that is made if absent. Raises ModelError."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with staged_file(path) as staged:
+            write(staged)
+    except (OSError, RuntimeError) as error:  # the latter is torch's where a disk is full
+        raise ModelError(f"{path}: cannot be written: {first_line(error)}") from None
+
+
+@contextmanager
+def reading_checkpoint(path: Path) -> Iterator[None]:
+    """Turn whatever a broken checkpoint leads to into a ModelError that names it."""
+    try:
+        yield
+    except ModelError:
+        raise ModelError(f"{path}: is broken; remove it") from None
+    except Exception as error:  # of any kind: it is what damaged files led a library to do
+        raise ModelError(f"{path}: is broken; remove it ({first_line(error)})") from None
