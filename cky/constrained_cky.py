@@ -147,7 +147,7 @@ class ConstrainedCKY(ChartDecoder, Route):
         score: Callable[[Floats], float] | None,
         progress: Progress | None,
     ) -> Floats:
-        """Return the best averaged weights; `score` says their F1."""
+        """Return the best averaged weights [2^bits]; `score` says their F1."""
         learner, query = training.learner, self.query
         scorer = Scorer(self.templates, self.grammar_.keys, learner.weights)
         return training.run(
@@ -205,7 +205,7 @@ class ConstrainedCKY(ChartDecoder, Route):
         score: Callable[[Floats], float] | None,
         progress: Progress | None,
     ) -> Floats:
-        """Return the best averaged weights of parts and arcs; learner: the state to begin with."""
+        """Return the best averaged weights [2^bits] of parts and arcs; learner: the state to begin with."""
         settings, checkpoint = replace(self.settings, epochs=epochs), None
         if self.checkpoints:
             columns = (*columns_of(sentences), learner.weights, np.array(self.arcs_))
@@ -353,7 +353,7 @@ class ConstrainedCKY(ChartDecoder, Route):
     def _scorer_of(
         self, dev: Sequence[CTree], dtrees: Iterable[DTree] | None
     ) -> Callable[[Floats], float] | None:
-        """Return F1 on a dev treebank as a function of the weights; None if there is no tree."""
+        """Return F1 on a dev treebank as a function of the weights [2^bits]; None if there is no tree."""
         given, gold = list(map(self.encode, dev) if dtrees is None else dtrees), list(map(visible, dev))
         if not given:
             return None

@@ -239,7 +239,7 @@ class ChartDecoder:
     def packed(self, kept: PackedArcs, observed: Observed, beam: float) -> Packed:
         """Return packed arcs for the chart, scored by what was learned of them.
 
-        observed: with the heads of the single d-tree
+        observed: [n + 2] with the heads of the single d-tree
         beam:     as of `ArcFeature`
         """
         weight, of_labels, learned = self.arcs_.weight, self.arcs_.labels, self.arcs_.learned
@@ -258,7 +258,8 @@ class ChartDecoder:
         return packed if kept.is_single else self._arranged(packed, observed, beam)
 
     def _arranged(self, packed: Packed, observed: Observed, beam: float) -> Packed:
-        """Return packed arcs with what is in the chart: projective d-trees, and crossing ones."""
+        """Return packed arcs with what is in the chart: projective d-trees, and crossing ones. observed: [n +
+        2]"""
         around = self.settings.context or len(self.query.constraints.sides) > 0
         ends = packed.arcs.yields if packed.yields.size else None
         yields = NO_YIELDS if ends is None else ends.reshape(packed.yields.shape)
@@ -272,6 +273,7 @@ class ChartDecoder:
     def _packed(self, arcs: PackedArcs | None, observed: Observed, unlimited: bool = False) -> Packed | None:
         """Return the arcs that are kept; None where they say no more than the single d-tree.
 
+        observed:  [n + 2]
         unlimited: without the beam, which may leave out what is asked for
         """
         if arcs is None:

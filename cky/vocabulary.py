@@ -61,7 +61,8 @@ class Vocabulary:
         return frozenset(column for column in COLUMNS if numbers[column])
 
     def observe(self, tokens: Tokens, heads: Sequence[int], labels: Sequence[str] | None) -> Observed:
-        """Return the numbers that features see of a sentence with its d-tree; labels it lacks are unknown."""
+        """Return the numbers [n + 2] that features see of a sentence with its d-tree; labels it lacks are
+        unknown."""
         words, tags, known, unknown = self.words, self.tags, self.labels, self.tags[self.unknown_tag]
         observed = np.zeros(len(tokens) + 2, TOKEN)
         observed["word"][1:-1] = [word_number(words, form) for form in tokens.forms]

@@ -52,7 +52,7 @@ Undo Wait Warn Write Yield
 """
 ARRAY = re.compile(r"\b(ndarray|NDArray|Bools|Ints|Longs|Ids|Floats|Doubles|Rows|Observed|Sites|Bits)\b")
 SHAPE = re.compile(r"\[[^\]\s][^\]]*\]")
-WORDED = ("learning", "packed", "reduction", "trees")  # rooms whose docstrings are held to this
+WORDED = ("cky", "learning", "packed", "reduction", "trees")  # rooms whose docstrings are held to this
 BLOCKS = ast.If | ast.For | ast.While | ast.With | ast.Try | ast.Match
 
 

@@ -82,7 +82,7 @@ class Gold(NamedTuple):
         return Parts(sites_of_steps(skeleton_of(np.array(self.gold_heads, np.int32)), kinds, steps), ids)
 
     def brackets(self, grammar: Grammar) -> NDArray[np.int64]:
-        """Return the sorted keys of the constituents, see `bracket_key`."""
+        """Return the sorted keys of the constituents [keys], see `bracket_key`."""
         n, ids = len(self.gold_heads), grammar.symbol_ids
         keys = [
             bracket_key(ids[Symbol(label)], below[0], below[-1], n)

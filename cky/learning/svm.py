@@ -63,7 +63,7 @@ class Examples(NamedTuple):
 
 @kernel
 def sentence(examples: Examples, number: int) -> Observed:
-    """Return what features see of one of them."""
+    """Return what features see of one of them [n + 2]."""
     return examples.observed[examples.begin[number] : examples.begin[number + 1] + 1]
 
 
@@ -91,6 +91,7 @@ def train_on(
 ) -> tuple[float, int]:
     """Take one step for each chosen sentence; return the sum of the losses Δ and the number of gold parts.
 
+    chosen: [sentences] their numbers
     scorer: with the learner's weights
     """
     total, count, kinds = 0.0, 0, query.rules.kind
@@ -116,7 +117,7 @@ def train_on(
 
 @kernel
 def add_difference(gradient: Gradient, observed: Observed, scorer: Scorer, gold: Parts, guess: Parts) -> None:
-    """Add f(guess) - f(gold) to a gradient; parts that both have are left out."""
+    """Add f(guess) - f(gold) to a gradient; parts that both have are left out. observed: [n + 2]"""
     atoms, slots, mask = room_for_atoms(), np.empty(FEATURES, np.int64), len(scorer.weights) - 1
     for parts, others, sign in ((gold, guess, -1.0), (guess, gold, 1.0)):
         for part in range(len(parts.rules)):
@@ -172,6 +173,6 @@ def step_over_arcs(
 
 
 def columns_of(sentences: Sequence[PackedExample]) -> list[NDArray[np.generic]]:
-    """Return all that is learned from, for a checkpoint's fingerprint."""
+    """Return all that is learned from, arrays of any shape `[...]`, for a checkpoint's fingerprint."""
     rows = ((one.observed, *one.gold, *to_arrays(one.arcs).values()) for one in sentences)
     return [*chain.from_iterable(rows)]

@@ -68,7 +68,7 @@ class Query(NamedTuple):
 
 @kernel
 def build_chart(query: Query, observed: Observed) -> Chart:
-    """Return Y(x, d): all derivations of a sentence x over its d-tree d, packed."""
+    """Return Y(x, d): all derivations of a sentence x [n + 2] over its d-tree d, packed."""
     rules, levels, glue = query.rules, query.max_unaries, query.glue
     skeleton, tags = skeleton_of(heads_of(observed)), observed["tag"][1:-1].copy()
     order, dependents, words = skeleton
@@ -114,7 +114,10 @@ def _attach_next(
     allowed: NDArray[np.bool_],
     growing: Growing,
 ) -> None:
-    """Add the block in which the item (h, a, b) takes its last dependent on a side, where it may do so."""
+    """Add the block in which the item (h, a, b) takes its last dependent on a side, where it may do so.
+
+    tags: [n] of the words; allowed: [R] rules after pruning, or [0]: all
+    """
     (h, a, b), (_, dependents, words) = item, skeleton
     a0, b0 = (a - 1, b) if side == LEFT else (a, b - 1)
     if min(a0, b0) < 0 or _certain_side(query.constraints, tags, skeleton, h, a0, b0) == 1 - side:
@@ -133,7 +136,7 @@ def _attach_next(
 
 @lean
 def _certain_side(constraints: Constraints, tags: Ints, skeleton: Skeleton, h: int, a: int, b: int) -> int:
-    """Return the side from which the item (h, a, b) must take its next dependent, or -1."""
+    """Return the side from which the item (h, a, b) must take its next dependent, or -1. tags: [n]"""
     word, dependents = skeleton.words[h], skeleton.dependents
     left, right = word["begin"] + a, word["middle"] + b
     if left >= word["middle"] or right >= word["end"]:

@@ -35,7 +35,7 @@ VERTICES, EDGES, BLOCKS, LISTED = range(4)  # of `Growing.counts`
 
 @lean
 def place_of(keys: NDArray[np.int64], key: int) -> int:
-    """Return where a key is among sorted ones, or -1."""
+    """Return where a key is among sorted ones [K], or -1."""
     low, high = 0, len(keys)
     while low < high:
         middle = (low + high) // 2
@@ -96,7 +96,7 @@ def new_chart(n: int, cells: int, symbols: int) -> Growing:
 
 @inner
 def room(rows: NDArray, needed: int) -> NDArray:  # type: ignore[type-arg]  # Ints or records
-    """Return these rows, with room for `needed` of them."""
+    """Return these rows [rows, ...], with room for `needed` of them."""
     if needed <= len(rows):
         return rows
     larger = np.empty(2 * needed, rows.dtype)
@@ -197,7 +197,10 @@ def unary_steps(
     rules: RuleTable, levels: int, begin: int, allowed: NDArray[np.bool_], growing: Growing
 ) -> None:
     """Add the unary steps over the vertices of a cell from `begin` on, a block for each level. The site of
-    the cell is that of the next block, before and afterwards."""
+    the cell is that of the next block, before and afterwards.
+
+    allowed: [R] rules after pruning, or [0]: all
+    """
     pruned = len(allowed) > 0
     for level in range(levels):
         end = growing.counts[VERTICES]

@@ -93,13 +93,15 @@ class Posteriors(NamedTuple):
 
 @kernel
 def _best_of_single(query: Query, observed: Observed, scorer: Scorer) -> tuple[Parts, Ints]:
-    """Return the parts of a best derivation over the single d-tree, and their symbols; none without any."""
+    """Return the parts [P] of a best derivation over the single d-tree, and their symbols [P]; none without
+    any. observed: [n + 2]"""
     chart = build_chart(query, observed)
     return parts_of(chart, viterbi(chart.forest, score_edges(chart, observed, scorer, 0.0)))
 
 
 def any_chart(query: Query, observed: Observed, packed: Packed | None) -> tuple[Chart, int, bool]:
-    """Return a chart with a derivation; its stage, and whether it is of packed arcs: `ChartDerivation`.
+    """Return a chart over a sentence [n + 2] with a derivation; its stage, and whether it is of packed arcs,
+    see `ChartDerivation`.
 
     The single d-tree is what is left where these have too many derivations, or none; the glue rule is the
     last resort.
@@ -154,7 +156,7 @@ def oracle_derivation(
     query: Query, observed: Observed, gold: Parts, brackets: NDArray[np.int64], packed: Packed | None = None
 ) -> ChartDerivation:
     """Return a derivation with the smallest Δ to the gold parts; of these one with most gold constituents and
-    fewest others. brackets: sorted keys of the gold constituents, see `bracket_key`"""
+    fewest others. brackets: sorted keys [keys] of the gold constituents, see `bracket_key`"""
     chart, stage, several = any_chart(query, observed, packed)
     near = nearness(chart, query.rules, len(observed) - 2, gold, brackets)
     return derivation(chart, viterbi(chart.forest, near), stage, several)
@@ -179,7 +181,7 @@ def posteriors(sentence: ChartInput, scored: ScoredChart, scale: float) -> Poste
 
 
 def derivation(chart: Chart, edges: Ints, stage: int, several: bool = False) -> ChartDerivation:
-    """Return the derivation of these edges."""
+    """Return the derivation of these edges [P]."""
     parts, symbols = parts_of(chart, edges)
     return ChartDerivation(parts, symbols, stage, several)
 
@@ -187,7 +189,7 @@ def derivation(chart: Chart, edges: Ints, stage: int, several: bool = False) -> 
 def nearness(chart: Chart, rules: RuleTable, n: int, gold: Parts, brackets: NDArray[np.int64]) -> Floats:
     """Return [E] scores under which the oracle's derivation is best: -Δ, and less than that for constituents.
 
-    n: words; brackets: sorted keys of the gold constituents, see `bracket_key`
+    n: words; brackets: sorted keys [keys] of the gold constituents, see `bracket_key`
     """
     scores = -losses(chart, gold)
     edges, _, keys = constituents(chart, rules, n)

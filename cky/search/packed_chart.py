@@ -154,7 +154,10 @@ def _attach_all(
     allowed: NDArray[np.bool_],
     growing: Growing,
 ) -> Growing:
-    """Add a block for each step that leads to a cell on a side."""
+    """Add a block for each step that leads to a cell on a side.
+
+    tags: [n] of the words; allowed: [R] rules after pruning, or [0]: all
+    """
     of, states, steps = skeleton.grids[skeleton.grid_of[cell]], skeleton.states, skeleton.steps
     a, b = _states_of(of, cell)
     state = a if side == LEFT else b
@@ -177,7 +180,7 @@ def _attach_all(
 
 @inner
 def _fill_cell(query: Query, tags: Ints, skeleton: PackedSkeleton, cell: int, growing: Growing) -> Growing:
-    """Add all that a cell is derived by."""
+    """Add all that a cell is derived by. tags: [n] of the words"""
     rules, levels, counts = query.rules, query.max_unaries, growing.counts
     of, begin, size = skeleton.grids[skeleton.grid_of[cell]], counts[VERTICES], len(rules.whole)
     a, b = _states_of(of, cell)
@@ -201,7 +204,7 @@ def build_packed_chart(
 ) -> tuple[Chart, bool]:
     """Return all derivations over packed arcs, without the glue rule; whether they are too many.
 
-    observed: of which heads play no part; most: edges
+    observed: [n + 2], of which heads play no part; most: edges
     """
     tags = observed["tag"][1:-1].copy()
     rules, size, cells = query.rules, len(query.rules.whole), len(skeleton.grid_of)
@@ -238,8 +241,8 @@ def build_packed_chart(
 
 def chart_over(query: Query, observed: Observed, packed: Packed, most: int) -> tuple[Chart, bool]:
     """Return all derivations over the projective d-trees of arcs, and over those that are looked at by
-    themselves, or, without any of these, over the single d-tree; arguments and result as of
-    `build_packed_chart`."""
+    themselves, or, without any of these, over the single d-tree; observed: [n + 2]; other arguments and
+    result as of `build_packed_chart`."""
     charts = list[Chart]()
     if packed.skeleton is not None:
         chart, full = build_packed_chart(query, observed, packed.skeleton, most)
@@ -290,7 +293,7 @@ def places_of(sites: Sites, arcs: PackedArcs) -> Longs:
 
 @kernel
 def _places_of(sites: Sites, begin: Ints, heads: Ints) -> Longs:
-    """Return as `places_of`. begin, heads: of the arcs"""
+    """Return what `places_of` does [P]. begin, heads: [n + 1] and [A] of the arcs"""
     places = np.full(len(sites), np.int64(-1))
     for block in range(len(sites)):
         site = sites[block]

@@ -153,7 +153,7 @@ def _take(sides: _Sides, before: int, taken: int, item: int) -> _Sides:
 
 @inner
 def _add_steps(reach: Reach, keys: Longs, around: bool, place: _Place, sides: _Sides) -> _Sides:
-    """Add the steps to a state."""
+    """Add the steps to a state. keys: [items] sorted keys"""
     n, (side, h, bound, taken, begin, end) = len(reach.marks), place
     for i in range(begin, end):
         m = np.int64(reach.dependents[i])
@@ -171,7 +171,10 @@ def _add_steps(reach: Reach, keys: Longs, around: bool, place: _Place, sides: _S
 
 @lean
 def _follows(reach: Reach, keys: Longs, place: _Place, m: int) -> bool:
-    """Return whether m may be taken next, on the way to a useful bound, where items know the d-tree."""
+    """Return whether m may be taken next, on the way to a useful bound, where items know the d-tree.
+
+    keys: [items] sorted keys
+    """
     side, h, bound, _, _, _ = place
     n, found = len(reach.marks), False
     low, high = beyond(side, m, n)
@@ -186,6 +189,7 @@ def _follows(reach: Reach, keys: Longs, place: _Place, m: int) -> bool:
 def _add_states(reach: Reach, keys: Longs, around: bool, place: _Place, begin: int, sides: _Sides) -> _Sides:
     """Add a state for each dependent that may come next, each with the same steps, which are the last ones.
 
+    keys:  [items] sorted keys
     begin: the first of the steps
     """
     side, h, bound, taken, _, _ = place
@@ -208,7 +212,8 @@ def _add_states(reach: Reach, keys: Longs, around: bool, place: _Place, begin: i
 
 @inner
 def _add_side(reach: Reach, keys: Longs, around: bool, row: int, sides: _Sides) -> _Sides:
-    """Add the states of a side of a word, from the word outward. row: its number"""
+    """Add the states of a side of a word, from the word outward. keys: [items] sorted keys; row: its
+    number"""
     n, counts = len(reach.marks), sides.counts
     side, h, begin, end = row // n, row % n, np.int64(reach.begin[row]), np.int64(reach.begin[row + 1])
     if begin == end:  # most words
@@ -232,7 +237,7 @@ def _add_side(reach: Reach, keys: Longs, around: bool, row: int, sides: _Sides) 
 
 @inner
 def _grids(items: NDArray[np.void], sides: _Sides) -> tuple[NDArray[np.void], int]:
-    """Return the rows of type GRID; how many cells they have."""
+    """Return the grids [G], of type GRID, for items [items] of type ITEM; how many cells they have."""
     grids, count, cells, n = np.empty(len(items) - 1, GRID), 0, 0, len(sides.begin) // 2
     for i in range(len(items) - 1):
         h, g = np.int64(items[i]["h"]), np.int64(items[i]["g"])
@@ -254,7 +259,7 @@ def _ends_at(state: np.void, bound: int) -> bool:
 
 @inner
 def _members(items: NDArray[np.void], grids: NDArray[np.void], states: NDArray[np.void]) -> Ints:
-    """Return the cells of all items; write into `items` where those of each begin."""
+    """Return the cells of all items [members]; write into `items` [items] where those of each begin."""
     members, count, row = np.empty(2 * len(items), np.int32), 0, 0
     for i in range(len(items) - 1):
         item = items[i]
@@ -279,7 +284,8 @@ def _members(items: NDArray[np.void], grids: NDArray[np.void], states: NDArray[n
 def _ordered(
     grids: NDArray[np.void], states: NDArray[np.void], items: NDArray[np.void], cells: int, n: int
 ) -> tuple[Ints, Ints]:
-    """Return `order` and `grid_of`: by the number of words, items behind cells. Linear time."""
+    """Return `order` [cells + items] and `grid_of` [cells]: by the number of words, items behind cells.
+    Linear time."""
     places, grid_of = cells + len(items) - 1, np.empty(cells, np.int32)
     width, order, begin = np.empty(places, np.int32), np.empty(places, np.int32), np.zeros(n + 1, np.int32)
     cell = 0
@@ -302,7 +308,8 @@ def _ordered(
 
 @kernel
 def _arranged(reach: Reach, keys: Longs, around: bool, most: int) -> PackedSkeleton:
-    """Return the skeleton of items, by their sorted keys; without roots where there are too many cells."""
+    """Return the skeleton of items, by their sorted keys [items]; without roots where there are too many
+    cells."""
     n, items = len(reach.marks), np.zeros(len(keys) + 1, ITEM)
     for i in range(len(keys)):
         item, key = items[i], keys[i]

@@ -101,7 +101,10 @@ def item_key(n: int, h: int, g: int, first: int, last: int) -> int:
 
 @inner
 def _dependents(begin: Ints, heads: Ints, scores: Floats) -> tuple[Ints, Ints, Floats]:
-    """Return `begin` and `dependents` of `Reach`, and the scores of the arcs to these. Linear time."""
+    """Return `begin` and `dependents` [D] of `Reach`, and the scores of the arcs to these [D]. Linear time.
+
+    begin: [n + 1]; heads, scores: [A] of the arcs
+    """
     n = len(begin) - 1
     first, dependents = np.zeros(2 * n + 2, np.int32), np.empty(len(heads), np.int32)
     of_arcs = np.empty(len(heads), np.float32)
@@ -122,7 +125,7 @@ def _dependents(begin: Ints, heads: Ints, scores: Floats) -> tuple[Ints, Ints, F
 
 @lean
 def _end(inside: Doubles, yields: Floats, side: int, m: int, bound: int) -> float:
-    """Return the best score of one side of a dependent."""
+    """Return the best score of one side of a dependent; inside as in `Outside`, yields: [2, n, n]."""
     return inside[m, bound] + yields[side, m, bound]
 
 
@@ -173,7 +176,8 @@ def _shrink(reach: Reach, scores: Floats, yields: Floats, spans: _Spans, whole: 
 
 @lean
 def _use(marks: Bits, side: int, h: int, bound: int, agenda: Longs, waiting: int) -> int:
-    """Mark a bound as useful, and put it on the agenda, if it was not; return how many are there."""
+    """Mark a bound as useful in `marks` [n, n], and put it on the agenda, if it was not; return how many
+    are there."""
     if marks[h, bound] & USEFUL << side:
         return waiting
     marks[h, bound] |= USEFUL << side
@@ -183,7 +187,7 @@ def _use(marks: Bits, side: int, h: int, bound: int, agenda: Longs, waiting: int
 
 @lean
 def _use_item(marks: Bits, m: int, first: int, last: int, agenda: Longs, waiting: int) -> int:
-    """Mark both bounds of an item; return as `_use`."""
+    """Mark both bounds of an item in `marks` [n, n]; return as `_use`."""
     marks[m, first] |= WHOLE << LEFT
     marks[m, last] |= WHOLE << RIGHT
     waiting = _use(marks, LEFT, m, first, agenda, waiting)
@@ -213,8 +217,8 @@ def _spans(begin: Ints, heads: Ints, reach: Reach, of_arcs: Floats, scores: ArcS
 
 @kernel
 def reach_of(begin: Ints, heads: Ints, scores: ArcScores, around: bool, most: int) -> tuple[Reach, Longs]:
-    """Return the reach, and keys of the items of all projective d-trees with one root, not in order, but
-    those that the beam leaves out; none of them where they are more than `most`."""
+    """Return the reach, and keys of the items [items] of all projective d-trees with one root, not in order,
+    but those that the beam leaves out; none of them where they are more than `most`."""
     n, count, waiting = len(begin) - 1, 0, 0
     rows, dependents, of_arcs = _dependents(begin, heads, scores.arcs)
     marks, yields = np.zeros((n, n), np.uint8), scores.yields

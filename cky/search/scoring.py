@@ -56,7 +56,7 @@ class Scorer(NamedTuple):
 
 @lean
 def _fill_numbers(observed: Observed, site: np.void, positions: Longs, numbers: Longs) -> None:
-    """Write the fields of a site, in the order of FIELDS; positions: room for those of POSITIONS."""
+    """Write the fields of a site into `numbers` [FIELDS + 1]; positions: [POSITIONS] room for these."""
     side, h, i, j, k = site["side"], site["h"] + 1, site["i"] + 1, site["j"] + 1, site["k"] + 1
     left, right = site["next_left"] + 1, site["next_right"] + 1
     inner_left, inner_right = site["inner_left"] + 1, site["inner_right"] + 1
@@ -103,6 +103,7 @@ def fill_atoms(
 ) -> None:
     """Write the atoms of a site, and where those of each group begin.
 
+    observed: [n + 2]
     first: 0, or 1 where the atoms of the arc alone are there already
     """
     side, numbers, table, rows = np.int64(site["side"]), split.numbers, templates.table, templates.split
@@ -120,7 +121,10 @@ def fill_atoms(
 
 @lean
 def part_slots(keys: Longs, rule: int, split: SplitAtoms, mask: int, slots: Longs) -> int:
-    """Write the slots of the features of a part with these atoms; return how many there are."""
+    """Write the slots of the features of a part with these atoms; return how many there are.
+
+    keys: [R, groups]; slots: [FEATURES] room for these
+    """
     features = 0
     for part in range(2):
         for group in range(_GROUPS):
@@ -135,7 +139,7 @@ def part_slots(keys: Longs, rule: int, split: SplitAtoms, mask: int, slots: Long
 
 @lean
 def _total(weights: Floats, atoms: Longs, begin: int, end: int, key: int) -> np.float32:
-    """Return the sum of the weights of some atoms with a key."""
+    """Return the sum of the weights [2^k] of some atoms [ATOMS] with a key."""
     mask, total = np.uint64(len(weights) - 1), np.float32(0.0)
     for i in range(np.uint64(begin), np.uint64(end)):  # numba is slow with signed indices
         total += weights[(np.uint64(atoms[i]) + np.uint64(key)) & mask]
@@ -153,7 +157,8 @@ def _of_rule(weights: Floats, atoms: Longs, bounds: Longs, keys: Longs, rule: in
 
 @lean
 def _of_parent(weights: Floats, atoms: Longs, bounds: Longs, parent: int) -> np.float32:
-    """Return what the parent symbol adds to a score; arguments as of `_of_rule`."""
+    """Return what the parent symbol adds to a score; weights [2^k], atoms [ATOMS] and bounds as of
+    `_of_rule`."""
     total = _total(weights, atoms, 0, bounds[RULE], parent)
     return total + _total(weights, atoms, bounds[PARENT], bounds[_GROUPS], parent)
 
@@ -251,7 +256,8 @@ def score_edges(chart: Chart, observed: Observed, scorer: Scorer, glue: float) -
 def _score_block(
     rules: Ints, scorer: Scorer, atoms: SplitAtoms, sums: SharedSums, arc: int, block: int, scores: Floats
 ) -> None:
-    """Write the scores of the edges of a block, by their rules. arc: the first block with this arc"""
+    """Write the scores of the edges of a block into `scores` [E], by their rules [E]. arc: the first block
+    with this arc"""
     keys, weights, bounds = scorer.keys, scorer.weights, atoms.bounds
     for edge in range(len(rules)):
         rule = np.int64(rules[edge])

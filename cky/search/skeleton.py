@@ -127,7 +127,7 @@ def skeleton_of(heads: Ints) -> Skeleton:
 
 @lean
 def cell_of(words: NDArray[np.void], h: int, a: int, b: int) -> int:
-    """Return the number of the cell of the item (h, a, b), or -1 where there is none."""
+    """Return the number of the cell of the item (h, a, b), or -1 where there is none. words: [n + 1]"""
     word = words[h]
     lefts, rights = word["middle"] - word["begin"], word["end"] - word["middle"]
     if words[h + 1]["cell"] - word["cell"] == (lefts + 1) * (rights + 1):
@@ -137,7 +137,7 @@ def cell_of(words: NDArray[np.void], h: int, a: int, b: int) -> int:
 
 @lean
 def item_of(words: NDArray[np.void], h: int, number: int) -> tuple[int, int]:
-    """Return a and b of the word's cell with this number, counted from its first."""
+    """Return a and b of the word's cell with this number, counted from its first. words: [n + 1]"""
     word = words[h]
     lefts, rights = word["middle"] - word["begin"], word["end"] - word["middle"]
     if words[h + 1]["cell"] - word["cell"] == (lefts + 1) * (rights + 1):
@@ -151,7 +151,7 @@ def set_site(
 ) -> None:
     """Write the site of a step to the item (h, a, b), but for the k of unary steps.
 
-    dependents, words: as in `Skeleton`
+    dependents, words: [n - 1] and [n + 1], as in `Skeleton`
     """
     word, first, last = words[h], h, h
     left, right = np.int64(word["begin"]) + a, np.int64(word["middle"]) + b
@@ -199,7 +199,7 @@ def sites_of_steps(skeleton: Skeleton, kinds: Ints, steps: Ints) -> Sites:
 
 @kernel
 def is_projective_tree(heads: Ints) -> bool:
-    """Return whether heads from 0 to n form a projective tree with one root. Linear time."""
+    """Return whether heads [n] from 0 to n form a projective tree with one root. Linear time."""
     n, roots = len(heads), 0
     missing, size = np.zeros(n, np.int32), np.ones(n, np.int32)  # dependents still to come; words below
     first, last, ready = np.arange(n), np.arange(n), np.empty(n, np.int32)
