@@ -51,7 +51,7 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> object:
-    """A public name (PEP 562)."""
+    """Return a public name (PEP 562)."""
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = globals()[name] = getattr(import_module(_MODULES[name]), name)

@@ -26,7 +26,7 @@ _received: tuple[int, float] | None = None  # the signal that ends this process,
 
 
 def main(command: click.Command | None = None) -> NoReturn:
-    """Runs a command, `d2c` itself unless said."""
+    """Run a command, `d2c` itself unless said."""
     for number in _SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup has it
             signal.signal(number, _unwind)
@@ -56,7 +56,7 @@ def main(command: click.Command | None = None) -> NoReturn:
 
 
 def _unwind(number: int, _frame: FrameType | None) -> None:
-    """Handles a signal. One that comes later does not wait until all is removed."""
+    """Handle a signal. One that comes later does not wait until all is removed."""
     global _received
     if _received is None:
         _received = number, time.monotonic()
@@ -66,7 +66,7 @@ def _unwind(number: int, _frame: FrameType | None) -> None:
 
 
 def _once_more(unraisable: Any) -> None:
-    """Where Python cannot pass on what `_unwind` raises, in a destructor, the signal is sent again."""
+    """Send the signal again where Python cannot pass on what `_unwind` raises: in a destructor."""
     global _received
     if _received and isinstance(unraisable.exc_value, SystemExit):
         number, _received = _received[0], None
@@ -76,7 +76,8 @@ def _once_more(unraisable: Any) -> None:
 
 
 def _open_closed_streams() -> None:
-    """Standard streams that were closed fail where they are used, and no file gets their numbers."""
+    """Open standard streams that were closed so that they fail where they are used, and no file gets their
+    numbers."""
     for number, mode, use in ((0, os.O_WRONLY, "r"), (1, os.O_RDONLY, "w"), (2, os.O_WRONLY, "w")):
         name = ("stdin", "stdout", "stderr")[number]
         if getattr(sys, name) is None:
@@ -86,7 +87,7 @@ def _open_closed_streams() -> None:
 
 
 def _give_up_what_cannot_be_written() -> None:
-    """When Python ends, it writes what streams still hold, and complains where it cannot; we did by then."""
+    """Let Python end without a complaint about what streams still hold and cannot write: we did by then."""
     for number, stream in ((1, sys.stdout), (2, sys.stderr)):
         try:
             stream.flush()

@@ -44,15 +44,22 @@ ROOF = {"d2c", "d2c.__main__"}
 MANY = {"click.command()", "kernel", "inner", "lean"}  # decorators of what may have MORE_PARAMETERS
 # What docstrings begin with; a new verb is added here
 VERBS = """
-Add Append Attempt Begin Build Check Choose Close Compare Compile Complete Copy Count Cut Decide Decode
-Delete Do Draw End Estimate Extend Fill Find Fit Follow Forget Give Go Hand Hang Have Hold Import Invert
-Judge Keep Label Learn Leave Let List Load Lower Make Mark Number Open Parse Pay Print Provide Put Raise
-Read Refuse Remove Return Run Say Score See Seed Set Show Silence Strip Sum Tag Take Teach Train Try Turn
-Undo Wait Warn Write Yield
+Add Answer Append Attempt Begin Build Check Choose Close Combine Compare Compile Complete Convert Copy Count
+Cut Decide Decode Delete Do Draw Encode End Estimate Extend Fill Find Fit Follow Forget Give Go Hand Handle
+Hang Have Hold Import Invert Judge Keep Kill Label Learn Leave Let List Load Lower Make Mark Number Open
+Parse Pay Print Provide Put Raise Read Refuse Remove Return Rewrite Run Say Score See Seed Send Set Shift
+Show Silence Start Strip Sum Tag Take Teach Train Try Turn Undo Wait Warn Write Yield
 """
 ARRAY = re.compile(r"\b(ndarray|NDArray|Bools|Ints|Longs|Ids|Floats|Doubles|Rows|Observed|Sites|Bits)\b")
 SHAPE = re.compile(r"\[[^\]\s][^\]]*\]")
-WORDED = ("cky", "learning", "packed", "reduction", "trees")  # rooms whose docstrings are held to this
+WORDED = (
+    "cky",
+    "learning",
+    "packed",
+    "protocols",
+    "reduction",
+    "trees",
+)  # rooms whose docstrings are held to this
 BLOCKS = ast.If | ast.For | ast.While | ast.With | ast.Try | ast.Match
 
 

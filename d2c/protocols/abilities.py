@@ -35,7 +35,7 @@ class RouteAbilities:
 
     @property
     def needs_labels(self) -> bool:
-        """Whether it requires the labels that it encodes of the d-parser."""
+        """Return whether it requires the labels that it encodes of the d-parser."""
         return not (self.own_labels or self.conventions)
 
 

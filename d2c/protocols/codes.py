@@ -51,12 +51,12 @@ class Codes:
 
     @cached_property
     def label_of(self) -> dict[str, str]:
-        """From codes to labels."""
+        """Return the label of each code."""
         return {f"d{i}": label for i, label in enumerate(self.labels)}
 
     @cached_property
     def code_of(self) -> dict[str, str]:
-        """From labels to codes."""
+        """Return the code of each label."""
         return {label: code for code, label in self.label_of.items()}
 
     def words(self, tokens: Tokens) -> tuple[list[str], list[str]]:

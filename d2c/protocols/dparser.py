@@ -113,22 +113,22 @@ class DependencyParser(ABC):
 
     @property
     def gives_arcs(self) -> bool:
-        """Whether, as it is set, it says how probable other heads are."""
+        """Return whether, as it is set, it says how probable other heads are."""
         return False
 
     @property
     def takes_given(self) -> bool:
-        """Whether, as it is set, it parses nothing: d-trees must come with the input."""
+        """Return whether, as it is set, it parses nothing: d-trees must come with the input."""
         return False
 
     @property
     def finds_tags(self) -> bool:
-        """Whether, as it is set, it gives words tags as it parses them."""
+        """Return whether, as it is set, it gives words tags as it parses them."""
         return False
 
     @property
     def misses_gpu(self) -> bool:
-        """Whether, as it is set, it is made for a GPU, and there is none here."""
+        """Return whether, as it is set, it is made for a GPU, and there is none here."""
         return False
 
     @abstractmethod

@@ -55,7 +55,7 @@ class Route(ABC):
 
     @property
     def is_fitted(self) -> bool:
-        """Whether it can decode; True for routes that do so without having learned anything."""
+        """Return whether it can decode; True for routes that do so without having learned anything."""
         return True
 
     def fit(
@@ -94,7 +94,7 @@ class Route(ABC):
         return next(self.decode_all([dtree], repairs))
 
     def decode_all(self, dtrees: Iterable[DTree], repairs: Repairs | None = None) -> Iterator[CTree]:
-        """`decode` for a stream of d-trees, in order."""
+        """Yield what `decode` returns for a stream of d-trees, in order."""
         self.check_fitted()
         return self._decode_all(_with_words(dtrees), Repairs() if repairs is None else repairs)
 
@@ -105,14 +105,15 @@ class Route(ABC):
     def confidences_all(
         self, dtrees: Iterable[DTree], repairs: Repairs | None = None
     ) -> Iterator[tuple[CTree, Confidences]]:
-        """`confidences` for a stream of d-trees, in order."""
+        """Yield what `confidences` returns for a stream of d-trees, in order."""
         self.check_fitted()
         return self._confidences_all(_with_words(dtrees), Repairs() if repairs is None else repairs)
 
     def within(
         self, dtree: DTree, constraints: SpanConstraints, repairs: Repairs | None = None
     ) -> tuple[CTree, Confidences]:
-        """`confidences` of a c-tree that obeys constraints; what no search reaches is put in afterwards."""
+        """Return the `confidences` of a c-tree that obeys constraints; what no search reaches is put in
+        afterwards."""
         self.check_fitted()
         (dtree,) = _with_words([dtree])
         ctree, shares = self._within(dtree, constraints, Repairs() if repairs is None else repairs)
