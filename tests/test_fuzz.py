@@ -100,7 +100,7 @@ def test_junk_decodes_to_valid_trees(name: str, gaps: bool, tmp_path_factory: py
     formats = [one for one in WRITABLE if not gaps or "gaps" in FORMATS[one].holds]
     repairs = Repairs()
 
-    @settings(max_examples=150, deadline=None)
+    @settings(max_examples=40, deadline=None)
     @given(dtrees=st.lists(junk.dtrees(), min_size=1, max_size=6), format_name=st.sampled_from(formats))
     def decode(dtrees: list[DTree], format_name: str) -> None:
         decoded = list(route.decode_all(dtrees, repairs))

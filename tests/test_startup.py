@@ -17,6 +17,23 @@ REPOSITORY = Path(__file__).parents[1]
 LARGE = "torch", "scipy.stats", "sklearn", "pandas", "stanza", "nltk.parse"
 PARSED = "(TOP (S (NP (PRP They)) (VP (VBD ate)) (. .)))"
 PARSE = "import d2c; document = d2c.load('en-small')('They ate.'); print(document.sentences[0].tree)\n"
+NLTK = """
+import nltk
+from nltk.tokenize.punkt import PunktParameters
+print(nltk.wordpunct_tokenize('a-b'), nltk.tokenize.punkt.PunktParameters is PunktParameters)
+"""
+TORCH = """
+import numpy, thinc.api, thinc.util
+assert not thinc.util.has_torch
+try:
+    import torch
+except ImportError:
+    sys.exit()
+assert thinc.util.has_torch and thinc.compat.torch is torch
+layer = torch.nn.Linear(3, 2)
+found = thinc.api.PyTorchWrapper(layer).initialize().predict(numpy.ones((1, 3), 'f'))
+print(numpy.allclose(found, layer(torch.ones(1, 3)).detach()))
+"""
 EXTRAS = """
 import sys
 sys.modules.update(dict.fromkeys(sys.argv.pop(1).split()))  # None: such a module cannot be imported
@@ -34,9 +51,15 @@ def python(code: str, *arguments: str, text: str = "", status: int = 0) -> list[
     return (done.stdout if status == 0 else done.stderr).splitlines()
 
 
-def test_a_parse_imports_nothing_large() -> None:
-    code = f"{PARSE}import sys; print([name for name in {LARGE} if name in sys.modules])"
-    assert python(code) == [PARSED, "[]"]
+@pytest.fixture(scope="module")
+def after_a_parse() -> list[str]:
+    """What a process prints that parses, says which large modules it has, and imports some of them."""
+    large = f"import sys; print([name for name in {LARGE} if name in sys.modules])\n"
+    return python(PARSE + large + NLTK + TORCH)
+
+
+def test_a_parse_imports_nothing_large(after_a_parse: list[str]) -> None:
+    assert after_a_parse[:2] == [PARSED, "[]"]
 
 
 def test_an_encoder_needs_no_compiler_and_no_training() -> None:
@@ -47,26 +70,13 @@ def test_an_encoder_needs_no_compiler_and_no_training() -> None:
     assert python(code.replace("en-small", "en")) == [PARSED, "[]"]
 
 
-def test_torch_and_thinc_find_each_other_after_a_parse() -> None:
+def test_torch_and_thinc_find_each_other_after_a_parse(after_a_parse: list[str]) -> None:
     pytest.importorskip("torch")
-    code = PARSE + (
-        "import numpy, thinc.api, thinc.util\n"
-        "assert not thinc.util.has_torch\n"
-        "import torch\n"
-        "assert thinc.util.has_torch and thinc.compat.torch is torch\n"
-        "layer = torch.nn.Linear(3, 2)\n"
-        "found = thinc.api.PyTorchWrapper(layer).initialize().predict(numpy.ones((1, 3), 'f'))\n"
-        "print(numpy.allclose(found, layer(torch.ones(1, 3)).detach()))\n"
-    )
-    assert python(code) == [PARSED, "True"]
+    assert after_a_parse[3:] == ["True"]
 
 
-def test_nltk_is_whole_after_a_parse() -> None:
-    code = PARSE + (
-        "import nltk; from nltk.tokenize.punkt import PunktParameters\n"
-        "print(nltk.wordpunct_tokenize('a-b'), nltk.tokenize.punkt.PunktParameters is PunktParameters)\n"
-    )
-    assert python(code) == [PARSED, "['a', '-', 'b'] True"]
+def test_nltk_is_whole_after_a_parse(after_a_parse: list[str]) -> None:
+    assert after_a_parse[2] == "['a', '-', 'b'] True"
 
 
 def test_nltk_that_is_imported_already_is_the_one_used() -> None:

@@ -10,9 +10,10 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 import d2c as d2c_package
-from d2c.commands.cli import COMMANDS
+from d2c.commands.cli import COMMANDS, run
 from d2c.trees.heads import known_head_rules
 
 ROOT = Path(__file__).parents[2]
@@ -24,13 +25,21 @@ TINY = """\
 COPIES = 12  # of the sample: more than one chunk of 2 ** 18 characters
 
 
-def d2c(*arguments: str | Path, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-m", "d2c", *map(str, arguments)]
-    return subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=600, env=environment)
+Done = subprocess.CompletedProcess[str]
 
 
-def ok(*arguments: str | Path, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
+def d2c(*arguments: str | Path, stdin: str | None = None) -> Done:
+    """Return what `d2c` does, run in this process, which is much faster."""
+    command = ["d2c", *map(str, arguments)]
+    with CliRunner().isolation(input=stdin) as (out, err, _), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", command)
+        status = run()
+        sys.stdout.flush()
+        sys.stderr.flush()
+    return subprocess.CompletedProcess(command, status, out.getvalue().decode(), err.getvalue().decode())
+
+
+def ok(*arguments: str | Path, stdin: str | None = None) -> Done:
     done = d2c(*arguments, stdin=stdin)
     assert done.returncode == 0, done.stderr
     return done

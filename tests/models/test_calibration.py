@@ -30,9 +30,15 @@ def parses(seed: int, count: int) -> list[Judged]:
     return [Judged(WRONG if rng.random() < 0.3 else RIGHT, WRONG, (1.0, 1.0, 1.0)) for _ in range(count)]
 
 
-def test_what_is_learned() -> None:
-    fitted = Calibration.fit(parses(1, 1000), [RIGHT] * 2)
-    assert fitted is not None
+@pytest.fixture(scope="module")
+def fitted() -> Calibration:
+    """What is learned of a thousand parses, with the rules of two trees."""
+    calibration = Calibration.fit(parses(1, 1000), [RIGHT] * 2)
+    assert calibration is not None
+    return calibration
+
+
+def test_what_is_learned(fitted: Calibration) -> None:
     shares = dict(zip(WRONG.labels, fitted(WRONG, (1.0, 1.0, 1.0)), strict=True))
     assert shares["PP"] == pytest.approx(0.3, abs=0.04) and min(shares["NP"], shares["S"]) > 0.97
     assert fitted.rules == {"NP D N": 2, "VP V": 2, "S NP VP": 2} and fitted.words == {"a", "b", "c"}
@@ -59,16 +65,16 @@ def test_words_that_are_new() -> None:
     assert first["unknown in sentence"] == pytest.approx(1.0)
 
 
-def test_the_length_of_sentences_is_not_learned_and_tags_less_than_labels() -> None:
+def test_the_length_of_sentences_is_not_learned_and_tags_less_than_labels(
+    fitted: Calibration,
+) -> None:
     """Every PP ends in V, and no other constituent does but the right VP and S: either could say it."""
-    fitted = Calibration.fit(parses(1, 1000), [RIGHT])
-    assert fitted is not None and "sentence" not in fitted.weights
+    assert "sentence" not in fitted.weights
     assert abs(fitted.weights["PP ends V"]) == pytest.approx(0.09 * abs(fitted.weights["label PP"]), rel=1e-3)
 
 
-def test_what_is_learned_rises() -> None:
-    fitted = Calibration.fit(parses(1, 1000), [RIGHT])
-    assert fitted is not None and fitted.sums == tuple(sorted(fitted.sums))
+def test_what_is_learned_rises(fitted: Calibration) -> None:
+    assert fitted.sums == tuple(sorted(fitted.sums))
     assert fitted.shares == tuple(sorted(fitted.shares)) and len(fitted.shares) == len(fitted.sums) > 1
     assert fitted.shares[0] >= 0.005 and fitted.shares[-1] == 0.995
     with pytest.raises(ValueError, match="is not rising"):
@@ -80,11 +86,10 @@ def test_nothing_is_learned_of_little_and_of_what_is_all_right() -> None:
     assert Calibration.fit([Judged(RIGHT, RIGHT, (1.0, 1.0, 1.0))] * 1000, []) is None
 
 
-def test_it_is_kept_in_a_model(small_model: Path, tmp_path: Path) -> None:
+def test_it_is_kept_in_a_model(fitted: Calibration, small_model: Path, tmp_path: Path) -> None:
     model = Model.load(small_model)
     ctree, shares = model.route.confidences(next(model.parse_dependencies([RIGHT.tokens])))
-    fitted = Calibration.fit(parses(1, 1000), [RIGHT])
-    assert fitted is not None and model.calibration is None
+    assert model.calibration is None
     model.calibration = fitted
     model.save(tmp_path / "model", small_model)
     loaded = Model.load(tmp_path / "model").calibration
@@ -93,7 +98,7 @@ def test_it_is_kept_in_a_model(small_model: Path, tmp_path: Path) -> None:
     file = tmp_path / "model" / "calibration" / "calibration.json"
     said = json.loads(file.read_text())
     assert sorted(said) == ["format", "rules", "shares", "sums", "weights", "words"]
-    assert said["rules"]["NP D N"] == 1 and said["words"] == ["a", "b", "c"]
+    assert said["rules"]["NP D N"] == 2 and said["words"] == ["a", "b", "c"]
     file.write_text("{}")
     with pytest.raises(ModelError, match=r"calibration\.json: is damaged"):
         Model.load(tmp_path / "model")

@@ -41,8 +41,10 @@ def treebank(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return files
 
 
-def train(treebank: tuple[Path, Path], directory: Path, progress: Progress | None = None) -> Model:
-    spec = TrainingSpec(*treebank, dparser="stanza", preset="small", epochs=10, device="cpu")
+def train(
+    treebank: tuple[Path, Path], directory: Path, progress: Progress | None = None, epochs: int = 10
+) -> Model:
+    spec = TrainingSpec(*treebank, dparser="stanza", preset="small", epochs=epochs, device="cpu")
     return train_models(spec, [directory], progress).models[0]
 
 
@@ -51,6 +53,14 @@ def model(treebank: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory)
     directory = tmp_path_factory.mktemp("models") / "model"
     train(treebank, directory)
     yield directory
+
+
+@pytest.fixture(scope="module")
+def beginner(treebank: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model that has seen the treebank once, where it does not matter how good its trees are."""
+    directory = tmp_path_factory.mktemp("models") / "beginner"
+    train(treebank, directory, epochs=1)
+    return directory
 
 
 @pytest.mark.slow
@@ -64,7 +74,8 @@ def test_it_learns_and_scores(treebank: tuple[Path, Path], model: Path) -> None:
     assert [line.split()[:2] for line in table[2:4]] == [["reduction", "gold"], ["reduction", "stanza"]]
 
 
-def test_parse_and_info_commands(treebank: tuple[Path, Path], model: Path, tmp_path: Path) -> None:
+def test_parse_and_info_commands(treebank: tuple[Path, Path], beginner: Path, tmp_path: Path) -> None:
+    model = beginner
     gold = list(read_brackets(treebank[1]))
     source, out, arcs = tmp_path / "in.conllu", tmp_path / "out.mrg", tmp_path / "out.conllu"
     with open(source, "w", encoding="utf-8") as stream:
@@ -101,8 +112,8 @@ def test_other_directories_are_left_alone(treebank: tuple[Path, Path], tmp_path:
         Model.load(tmp_path)
 
 
-def test_routes_are_registered_by_name(model: Path) -> None:
-    loaded = Model.load(model, device="cpu")
+def test_routes_are_registered_by_name(beginner: Path) -> None:
+    loaded = Model.load(beginner, device="cpu")
     assert (loaded.route_name, loaded.dparser_name) == ("reduction", "stanza")
     tree: CTree = next(read_brackets(SAMPLE))
     assert next(loaded.parse([tree.tokens])).tokens == tree.tokens
