@@ -54,7 +54,7 @@ def certain_side(constraints: Constraints, tags: Ints, h: int, left: int, right:
         return -1
     key = _side_key(np.int64(tags[h]), np.int64(tags[left]), np.int64(tags[right]))
     place = place_of(constraints.sides, key)
-    return constraints.next_side[place] if place >= 0 else -1
+    return int(constraints.next_side[place]) if place >= 0 else -1
 
 
 def estimate(derivations: Iterable[tuple[Ints, Parts]], rules: int, tags: int, gamma: float) -> Constraints:

@@ -5,25 +5,31 @@ ones are called from Python, one after the other, and only small ones call each 
 the file of a kernel, not those of kernels that it calls, and raises errors where it is damaged; ours is in a
 folder that is named by all of them. `NUMBA_CACHE_DIR` alone would not do as much. This is the one file with
 private parts of numba, which `tests/learning/test_kernels.py` holds against the installed version.
+
+Of several processes that need a kernel at the same time one compiles it, and the others wait for it.
 """
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import re
 import shutil
-from collections.abc import Callable
-from contextlib import suppress
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from numba import njit, types
 from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.compiler_lock import global_compiler_lock
 
 _ALONE: dict[str, Any] = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 _UNCOUNTED: dict[str, Any] = {"_nrt": False}
+_PATIENCE = 120.0  # seconds that a process waits for a kernel that another one compiles
 _PACKAGE = Path(__file__).parents[1]  # d2c
 _IMPORTED = re.compile(r"^from d2c\.(\S+) import", re.MULTILINE)
 
@@ -80,12 +86,35 @@ class _Cache(FunctionCache):
 
     def save_overload(self, *arguments: Any) -> None:
         with suppress(OSError):
-            if not os.path.isdir(self._cache_path):
-                os.makedirs(self._cache_path, exist_ok=True)
-                for folder in Path(self._cache_path).parent.glob("d2c-*"):
-                    if folder.name != f"d2c-{sources()}":
-                        shutil.rmtree(folder, ignore_errors=True)
+            self._make_folder()
             super().save_overload(*arguments)
+
+    def _make_folder(self) -> None:
+        """Make the folder, and remove those of other sources. Raises OSError."""
+        if not os.path.isdir(self._cache_path):
+            os.makedirs(self._cache_path, exist_ok=True)
+            for folder in Path(self._cache_path).parent.glob("d2c-*"):
+                if folder.name != f"d2c-{sources()}":
+                    shutil.rmtree(folder, ignore_errors=True)
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep other processes from this kernel: they wait, if not without end, and find it in the cache.
+
+        A process waits for a kernel while it holds those that call it, which call each other in no circle.
+        """
+        with ExitStack() as stack:
+            with suppress(OSError):
+                self._make_folder()
+                lock = stack.enter_context(open(f"{self._cache_path}/{self._impl.filename_base}.lock", "wb"))
+                until = time.monotonic() + _PATIENCE
+                while time.monotonic() < until:
+                    with suppress(BlockingIOError):
+                        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                        stack.callback(fcntl.flock, lock, fcntl.LOCK_UN)
+                        break
+                    time.sleep(0.02)
+            yield
 
 
 def _general(kind: types.Type) -> types.Type:
@@ -101,5 +130,11 @@ def _cached(dispatcher: Any, function: Callable[..., Any]) -> Any:
     called = dispatcher.get_call_template
     dispatcher.get_call_template = lambda args, kws: called([_general(one) for one in args], kws)
     with suppress(RuntimeError):  # where no folder can be written, all is compiled in each process
-        dispatcher._cache = _Cache(function)
+        dispatcher._cache, compile_one = _Cache(function), dispatcher.compile
+
+        def compile_once(signature: Any) -> Any:
+            with global_compiler_lock, dispatcher._cache.alone():
+                return compile_one(signature)
+
+        dispatcher.compile = compile_once
     return dispatcher

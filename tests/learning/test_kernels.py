@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import ast
+import fcntl
 import importlib.util
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -62,6 +66,24 @@ def test_what_is_damaged_is_compiled_anew(suffix: str, data: bytes | None, direc
     [file] = directory.rglob(f"*.{suffix}")
     file.write_bytes(file.read_bytes()[:-9] if data is None else data)
     assert [compiled(directory), compiled(directory)] == [1, 0]
+
+
+def test_of_two_processes_one_compiles(directory: Path) -> None:
+    code = "import twice; twice.twice(3); print(1 - sum(twice.twice.stats.cache_hits.values()))"
+    paths = f"{directory}{os.pathsep}{Path(kernels.__file__).parents[2]}"
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(directory / "cache"), "PYTHONPATH": paths}
+    command = [sys.executable, "-c", code]
+    both = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    assert sorted(one.communicate()[0] for one in both) == ["0\n", "1\n"]
+
+
+def test_it_is_not_waited_for_without_end(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert compiled(directory) == 1
+    [file] = directory.rglob("*.lock")
+    monkeypatch.setattr(kernels, "_PATIENCE", 0.1)
+    with open(file) as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        assert compiled(directory) == 0
 
 
 def test_other_sources_are_in_another_folder(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
