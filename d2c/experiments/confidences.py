@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from d2c.experiments.reliability import Reliability, reliability
 from d2c.models.calibration import Calibration, Judged
-from d2c.trees.scores.reliability import Reliability, reliability
 
 
 class Reliabilities(NamedTuple):

@@ -14,6 +14,7 @@ from d2c.base.counting import many
 from d2c.base.errors import FormatError
 from d2c.base.inputs import Paths, check_repeatable, names_of
 from d2c.experiments.rows import Column, Comparison, GoldStandard, Row, Table, Trees
+from d2c.experiments.significance import paired_lines
 from d2c.trees.conversion import to_labelled_dependencies
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.pairs import Pairs
@@ -22,7 +23,6 @@ from d2c.trees.heads import load_head_rules
 from d2c.trees.scores.attachment import Attachment
 from d2c.trees.scores.brackets import Metric
 from d2c.trees.scores.matches import notes
-from d2c.trees.scores.significance import paired_lines
 
 
 def compare_files(files: Sequence[Pairs], read: Read, metric: Metric) -> Comparison:

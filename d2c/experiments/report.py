@@ -30,6 +30,7 @@ from d2c.experiments.analysis import (
 )
 from d2c.experiments.charts import COLOURS, line_chart, scatter_chart
 from d2c.experiments.confidences import reliabilities
+from d2c.experiments.reliability import COVERAGES, Reliability
 from d2c.experiments.rows import (
     COMPARED,
     Comparison,
@@ -42,7 +43,6 @@ from d2c.trees.ctree import CTree, canonical
 from d2c.trees.dtree import DTree
 from d2c.trees.heads import induce_heads
 from d2c.trees.scores.matches import Matches
-from d2c.trees.scores.reliability import COVERAGES, Reliability
 from d2c.viewing.page import Json, Sentences, page
 
 

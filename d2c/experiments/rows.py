@@ -15,6 +15,7 @@ from statistics import median
 from typing import Any, NamedTuple, Self, TypeVar
 
 from d2c.base.progress import counted
+from d2c.experiments.significance import paired_lines
 from d2c.models.calibration import Judged
 from d2c.protocols.route import Route
 from d2c.trees.ctree import CTree
@@ -26,7 +27,6 @@ from d2c.trees.scores.attachment import Attachment, attachment_scores
 from d2c.trees.scores.brackets import METRICS, Metric, metric_for
 from d2c.trees.scores.matches import Score, Summary
 from d2c.trees.scores.prm import DiscoParameters
-from d2c.trees.scores.significance import paired_lines
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

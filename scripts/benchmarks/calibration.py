@@ -27,6 +27,7 @@ import click
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.shared import FilePath, names_option, print_table, say
+from d2c.experiments.reliability import COVERAGES, reliability
 from d2c.models.calibration import Judged
 from d2c.models.model import Model
 from d2c.models.names import find
@@ -36,7 +37,6 @@ from d2c.training.spec import TrainingSpec
 from d2c.training.train import train_models
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.brackets import save_brackets
-from d2c.trees.scores.reliability import COVERAGES, reliability
 from models.scores import untagged
 from treebanks.files import folder
 from treebanks.penn import penn_trees

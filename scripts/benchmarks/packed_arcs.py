@@ -22,6 +22,7 @@ import numpy as np
 
 from benchmarks.shared import Line, print_table
 from d2c.experiments.rows import with_tags_of
+from d2c.experiments.significance import approximate_randomisation
 from d2c.packed.dtree import packed_arcs, with_packed_arcs
 from d2c.packed.feature import least_probability
 from d2c.trees.ctree import CTree
@@ -30,7 +31,6 @@ from d2c.trees.repair import ARCS_UNDONE, Repairs
 from d2c.trees.scores import disco
 from d2c.trees.scores.brackets import Metric
 from d2c.trees.scores.prm import DiscoParameters
-from d2c.trees.scores.significance import approximate_randomisation
 
 HEADER = ("heads/word", "gold among, %", "oracle", "F1", "exact", "gaps", "ms", "single", "ms by length")
 HEADS_PER_WORD = (1.0, 1.2, 1.5, 2.0)

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import click
 
+from d2c.experiments.significance import approximate_randomisation
 from d2c.trees.scores.matches import Score
-from d2c.trees.scores.significance import approximate_randomisation
 from papers.table import Cell, Table
 
 FilePath = click.Path(path_type=Path)

@@ -25,6 +25,7 @@ from d2c.base.progress import counted
 from d2c.base.store import Journal
 from d2c.base.temporary import scratch
 from d2c.experiments.rows import GOLD, Parses
+from d2c.experiments.significance import Difference, counted_matches, randomised
 from d2c.models.model import ARCS, parsing
 from d2c.packed.dtree import with_packed_arcs
 from d2c.protocols.route import Progress, Route
@@ -40,7 +41,6 @@ from d2c.trees.refinement import REFINEMENTS
 from d2c.trees.scores.attachment import attachment_scores
 from d2c.trees.scores.brackets import metric_for
 from d2c.trees.scores.matches import Matches
-from d2c.trees.scores.significance import Difference, counted_matches, randomised
 from experiments.experiment import Experiment, Treebank
 from experiments.packed_files import read_dtrees, save_dtrees
 from experiments.store import Store, StoredStep

@@ -37,6 +37,7 @@ from benchmarks.shared import FilePath, Line, print_table, say
 from d2c.base.inputs import of_each
 from d2c.base.model_files import read_json
 from d2c.base.temporary import scratch
+from d2c.experiments.significance import counted_matches, randomised
 from d2c.models.model import Model
 from d2c.training.train import train_models
 from d2c.trees.ctree import CTree
@@ -44,7 +45,6 @@ from d2c.trees.formats.brackets import format_bracket
 from d2c.trees.formats.reading import CLEANED
 from d2c.trees.scores.brackets import metric_for
 from d2c.trees.scores.matches import Matches
-from d2c.trees.scores.significance import counted_matches, randomised
 from models.build import train
 from models.continuing import go_on
 from models.pretrained import encoder_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from d2c.trees.scores.reliability import reliability
+from d2c.experiments.reliability import reliability
 
 
 def test_by_hand() -> None:

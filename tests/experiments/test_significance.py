@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from d2c.experiments.significance import approximate_randomisation, holm, paired_lines
 from d2c.trees.scores.matches import ERROR, Score
-from d2c.trees.scores.significance import approximate_randomisation, holm, paired_lines
 
 
 def exact(first: list[Score], second: list[Score]) -> float:
