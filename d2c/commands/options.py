@@ -26,13 +26,14 @@ from d2c.models.names import find
 from d2c.routes.dparsers import TAGGERS
 from d2c.routes.registry import CHART_OPTIONS, ROUTES
 from d2c.training.spec import TrainingSpec
+from d2c.trees.formats.conllu import CONLLU
 from d2c.trees.formats.reading import CONTINUOUS, Reading
 from d2c.trees.formats.registry import FORMATS, format_to_write
 
 Command = Callable[..., Any]
 Decorator = Callable[[Command], Command]
 
-PAGES, DTREES = (".html", ".htm"), (".conllu", ".conll", ".txt")  # endings of what is written
+PAGES, DTREES = (".html", ".htm"), (*CONLLU.suffixes, ".txt")  # endings of what is written
 FilePath = click.Path(path_type=Path, allow_dash=True)
 trees_argument = click.argument("trees", type=FilePath, nargs=-1, required=True)
 

@@ -19,8 +19,8 @@ from d2c.parsing.input import KINDS, InputSentence, sentence_of_words, sentences
 from d2c.parsing.options import TAGGED_NAMES, TEXT_NAMES
 from d2c.parsing.text import PENN
 from d2c.protocols.dparser import TextRules
-from d2c.trees.formats.checks import check_text
 from d2c.trees.ctree import Tokens
+from d2c.trees.formats.checks import check_text
 from d2c.trees.formats.conllu import comment_of
 
 _SENTENCE = 100  # characters, about: for cutting shards before sentences are known

@@ -19,10 +19,10 @@ from d2c.parsing.asked import Asked, read_asked
 from d2c.parsing.options import JSON, JSON_LINES, TAGGED, TAGGED_NAMES, TEXT_NAMES
 from d2c.parsing.text import PENN, Line, Offsets, SentenceSplitter, Words, words_of
 from d2c.protocols.dparser import Arcs, TextRules
-from d2c.trees.formats.checks import check_text
 from d2c.trees.constraints import SpanConstraints
 from d2c.trees.ctree import Tokens
 from d2c.trees.formats.brackets import BLANKS
+from d2c.trees.formats.checks import check_text
 from d2c.trees.formats.conllu import Chunk, has_two_tagsets, parse_conllu
 
 _BYTE_ORDER_MARK = "\ufeff"

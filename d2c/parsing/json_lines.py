@@ -13,9 +13,9 @@ from d2c.base.errors import Refuse, stop
 from d2c.base.files import AnyPath, file_name, open_input
 from d2c.parsing.asked import no_number, strings
 from d2c.parsing.parsed import NO_CTREE, Parsed
-from d2c.trees.formats.checks import check_text
 from d2c.trees.ctree import CTree, Tokens, child_over, tree_of
 from d2c.trees.formats.brackets import format_bracket
+from d2c.trees.formats.checks import check_text
 from d2c.trees.formats.discbracket import format_discbracket, is_discbracket
 from d2c.trees.formats.format import parse_each
 from d2c.trees.spans import Source, spans_of

@@ -15,7 +15,8 @@ from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import format_bracket, parse_bracket, read_brackets
 from d2c.trees.formats.conllu import format_conllu, read_conllu
-from d2c.trees.formats.registry import read_treebank
+from d2c.trees.formats.registry import FORMATS, read_treebank
+from tests.blocks import REPOSITORY
 
 PRETTY = """
 ( (S
@@ -228,3 +229,15 @@ def test_output_appears_whole_or_not_at_all(tmp_path: Path) -> None:
     assert not Path("/dev/null").is_file()
     with pytest.raises(FormatError, match="cannot be written"), open_output(tmp_path / "none" / "x"):
         pass
+
+
+def test_the_documentation_has_a_row_for_each_format() -> None:
+    page = (REPOSITORY / "docs" / "treebanks.md").read_text(encoding="utf-8")
+    table = page[page.index("| format |") :].partition("\n\n")[0].splitlines()[2:]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table]
+    assert [row[2:] for row in rows] == [
+        ["yes", "yes" if form.write else "", "yes" if "gaps" in form.holds else ""]
+        for form in FORMATS.values()
+    ]
+    for row, form in zip(rows, FORMATS.values(), strict=True):
+        assert form.suffixes[0] in row[1] or form.name in row[1]

@@ -13,7 +13,7 @@ from d2c.base.files import file_name
 from d2c.base.inputs import Paths, files_of, find_files
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.format import Attribute, Format, Options
-from d2c.trees.formats.registry import FORMATS, SUFFIXES, check_marked, format_of, readable
+from d2c.trees.formats.registry import FORMATS, SUFFIXES, treebank_format
 from d2c.trees.transforms import merge_gaps, move_punctuation, raise_gaps, split_gaps
 
 Read = Callable[[Paths], Iterator[CTree]]  # how the trees of treebank files are read
@@ -105,10 +105,7 @@ class Reading:
         return ctrees
 
     def _format(self, path: Path) -> Format[CTree]:
-        """Return the format of a file. Raises FormatError where heads are wanted that it does not mark."""
-        form = readable(self.format_name or format_of(path), file_name(path))
-        check_marked(form, file_name(path), self.marked)
-        return form
+        return treebank_format(path, self.format_name, self.marked)
 
     def _options(self, left_out: Counter[Attribute] | None = None) -> Options:
         counted = Counter[Attribute]() if left_out is None else left_out

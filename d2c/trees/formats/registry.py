@@ -104,10 +104,16 @@ def _by_name(path: AnyPath, default: str) -> str:
     return max(found, default=(0, default))[1]
 
 
-def readable(name: str, file: str) -> Format[CTree]:
-    """Return the format of a name. Raises FormatError where there is none."""
+def treebank_format(path: AnyPath, name: str | None = None, marked: bool = False) -> Format[CTree]:
+    """Return the format of a treebank file: that of a name, if one is given.
+
+    Raises FormatError for a name of none, and where heads are wanted (`marked`) that it does not mark.
+    """
+    name = name or format_of(path)
     if name not in FORMATS:
-        raise FormatError(file, 0, 0, f"no such format: {name}; known are {', '.join(FORMATS)}")
+        raise FormatError(file_name(path), 0, 0, f"no such format: {name}; known are {', '.join(FORMATS)}")
+    if marked and "heads" not in FORMATS[name].holds:
+        raise FormatError(file_name(path), 0, 0, f"the format {name} marks no heads")
     return FORMATS[name]
 
 
@@ -119,15 +125,7 @@ def read_treebank(
     refuse:  is given what is wrong with a sentence
     options: as the fields of `d2c.trees.formats.format.Options`
     """
-    form = readable(format_name or format_of(path), file_name(path))
-    check_marked(form, file_name(path), bool(options.get("marked")))
-    return form.read(path, refuse, **options)
-
-
-def check_marked(form: Format[CTree], file: str, marked: bool) -> None:
-    """Raise FormatError where heads are wanted that a format does not mark."""
-    if marked and "heads" not in form.holds:
-        raise FormatError(file, 0, 0, f"the format {form.name} marks no heads")
+    return treebank_format(path, format_name, bool(options.get("marked"))).read(path, refuse, **options)
 
 
 @dataclass
