@@ -1,1 +1,1 @@
-"""File formats of treebanks: a streaming reader and a writer each, errors with file, line and sentence."""
+"""File formats of trees: one file and one row of the registry each; what reads, writes and converts them."""

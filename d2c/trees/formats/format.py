@@ -41,6 +41,7 @@ OF_GRAPHS: tuple[Attribute, ...] = (
     "secondary edges",
     "brackets",
 )
+"""What the formats of graphs hold."""
 
 
 class Malformed(ValueError):
