@@ -40,7 +40,7 @@ from d2c.packed.arcs import PackedArcs
 from d2c.packed.dtree import packed_arcs
 from d2c.packed.feature import ArcFeature
 from d2c.packed.k_best import k_best_dtrees
-from d2c.protocols.route import Ranked, summed
+from d2c.protocols.route import Ranked, merged_ctrees
 from d2c.trees.binarization import Symbol
 from d2c.trees.constraints import SpanConstraints
 from d2c.trees.ctree import CTree, Tokens
@@ -96,7 +96,7 @@ class ChartDecoder:
         while True:
             logs, derivations = k_best_derivations(scored, wanted)
             ctrees = (self.ctree(dtree.tokens, one, Repairs()) for one in derivations)
-            ranked = summed(zip(logs, ctrees, strict=True))[:k]
+            ranked = merged_ctrees(zip(logs, ctrees, strict=True))[:k]
             if len(ranked) == k or len(derivations) < wanted or wanted >= MOST_DERIVATIONS:
                 break
             wanted *= 2
@@ -104,7 +104,7 @@ class ChartDecoder:
             return ranked
         found = posteriors(sentence, scored, self.arcs_.scale)
         first, _ = self._chosen(dtree.tokens, found, self.arcs_.threshold, Repairs(), constraints)
-        return summed([(None, first), *ranked])[:k]
+        return merged_ctrees([(None, first), *ranked])[:k]
 
     def by_risk(self, dtree: DTree, features: Sequence[ArcFeature]) -> list[CTree]:
         """Return what `best` would with the scale and the threshold of each feature, all else as it is."""

@@ -17,7 +17,7 @@ from d2c.base.model_files import read_as, reading, write_settings
 from d2c.base.settings import Settings, seed_setting, setting
 from d2c.packed.dtree import packed_arcs
 from d2c.protocols.abilities import RouteAbilities
-from d2c.protocols.route import Confidences, Progress, Ranked, Route, summed
+from d2c.protocols.route import Confidences, Progress, Ranked, Route, merged_ctrees
 from d2c.reduction.confidence import of_nodes, with_unaries
 from d2c.reduction.encodings import encoding_named
 from d2c.reduction.encodings.encoding import Order, Spine
@@ -193,7 +193,7 @@ class Reduction(Route):
         total = float(np.logaddexp.reduce(logs))
         batch = self._restored(labelled, (), Repairs())
         ctrees = map(_unwrapped, map(restore_unaries, batch.ctrees, batch.chains))
-        return summed((log - total, ctree) for log, ctree in zip(logs, ctrees, strict=True))[:k]
+        return merged_ctrees((log - total, ctree) for log, ctree in zip(logs, ctrees, strict=True))[:k]
 
     def decode_unaryless(self, dtree: DTree, repairs: Repairs | None = None) -> CTree:
         """Return the c-tree before its unary nodes are recovered (section 4.3)."""

@@ -22,7 +22,14 @@ from d2c.cky.search.chart import Query, build_chart
 from d2c.cky.search.derivations import ChartInput
 from d2c.cky.search.packed_chart import chart_over, places_of, score_arcs
 from d2c.cky.search.parts import Parts, losses, parts_of, same_site
-from d2c.cky.search.scoring import FEATURES, Scorer, fill_atoms, part_slots, room_for_atoms, score_edges
+from d2c.cky.search.scoring import (
+    FEATURES,
+    Scorer,
+    fill_atoms_of_site,
+    part_slots,
+    room_for_atoms,
+    score_edges,
+)
 from d2c.cky.search.skeleton import Observed, Skeleton, heads_of, sites_of_steps, skeleton_of
 from d2c.learning.adagrad import AdaGrad, Gradient, add, step
 from d2c.learning.kernels import kernel
@@ -127,7 +134,7 @@ def add_difference(gradient: Gradient, observed: Observed, scorer: Scorer, gold:
                 if others.rules[other] == rule and same_site(others.sites[other], site):
                     shared = True
             if not shared:
-                fill_atoms(observed, site, scorer.templates, 0, atoms)
+                fill_atoms_of_site(observed, site, scorer.templates, 0, atoms)
                 for i in range(part_slots(scorer.keys, rule, atoms, mask, slots)):
                     add(gradient, slots[i], sign)
 

@@ -98,7 +98,7 @@ def room_for_atoms() -> SplitAtoms:
 
 
 @lean
-def fill_atoms(
+def fill_atoms_of_site(
     observed: Observed, site: np.void, templates: Templates, first: int, split: SplitAtoms
 ) -> None:
     """Write the atoms of a site, and where those of each group begin.
@@ -242,7 +242,7 @@ def score_edges(chart: Chart, observed: Observed, scorer: Scorer, glue: float) -
         while block >= 0:
             known = block != start and keys_of_blocks[block] == keys_of_blocks[arc]
             arc = arc if known else block
-            fill_atoms(observed, sites[block], scorer.templates, int(known), atoms)
+            fill_atoms_of_site(observed, sites[block], scorer.templates, int(known), atoms)
             begin = ends[block - 1] if block else 0
             _score_block(chart.rules[begin : ends[block]], scorer, atoms, sums, arc, block, scores[begin:])
             block = following[block]

@@ -118,7 +118,7 @@ class Search(NamedTuple):
         return search
 
 
-def build_chart(
+def build_transition_chart(
     scorer: OracleScorer, text: Text, sentence: int, threshold: float, search: Search
 ) -> TransitionChart:
     """Return the chart of a sentence that is not empty. search: by `Search.new`"""

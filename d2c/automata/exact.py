@@ -8,7 +8,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from d2c.automata.chart import Search, TransitionChart, build_chart
+from d2c.automata.chart import Search, TransitionChart, build_transition_chart
 from d2c.automata.oracles import LinearOracle
 from d2c.automata.scores import OracleScorer
 from d2c.automata.states import Text
@@ -167,7 +167,7 @@ class Exact:
         while True:
             for size in _SIZES:
                 search = Search.new(n, actions, min(size * (n + 1), most))
-                chart = build_chart(scorer, text, sentence, threshold, search)
+                chart = build_transition_chart(scorer, text, sentence, threshold, search)
                 if len(chart.actions):
                     return chart, threshold
             threshold = max(threshold * _STEP, _LOWEST)

@@ -8,6 +8,6 @@ from numpy.typing import NDArray
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
-Ids = NDArray[np.uint64]  # digests of strings
+Digests = NDArray[np.uint64]  # digests of strings
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]

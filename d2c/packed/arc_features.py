@@ -42,8 +42,8 @@ _OF_ARC, _OF_SYMBOL = 5, 6  # salts; parts have others, and pairs of the labeler
 
 # What features see of a token: its word, its tag, its head in the d-parser's own tree (1..n, 0 = root). A
 # sentence has a token of zeros before and behind; `d2c.cky.search.skeleton.TOKEN` has more fields
-TOKEN = np.dtype([(name, np.int32) for name in ("word", "tag", "head")], align=True)
-Observed = NDArray[np.void]  # [n + 2]
+OBSERVED_TOKEN = np.dtype([(name, np.int32) for name in ("word", "tag", "head")], align=True)
+ObservedTokens = NDArray[np.void]  # [n + 2]
 
 
 class ArcFeatures(NamedTuple):
@@ -61,7 +61,7 @@ class ArcFeatures(NamedTuple):
     labels: Floats
 
     @classmethod
-    def of(cls, observed: Observed, arcs: PackedArcs, labels: Floats, size: int) -> ArcFeatures:
+    def of(cls, observed: ObservedTokens, arcs: PackedArcs, labels: Floats, size: int) -> ArcFeatures:
         """Return those of a sentence.
 
         observed: [n + 2] tokens with the d-parser's own heads
@@ -89,7 +89,7 @@ def _bin(log: np.float32) -> int:
 
 @lean
 def _fill_numbers(
-    observed: Observed, begin: Ints, heads: Ints, logs: Floats, place: tuple[int, int], numbers: Longs
+    observed: ObservedTokens, begin: Ints, heads: Ints, logs: Floats, place: tuple[int, int], numbers: Longs
 ) -> None:
     """Write the fields of an arc into `numbers` [fields + 1].
 
@@ -127,7 +127,7 @@ def _fill_symbols(labels: Floats, mask: int, numbers: Longs, slots: Longs) -> No
 
 @kernel
 def _slots(
-    observed: Observed, begin: Ints, heads: Ints, logs: Floats, labels: Floats, mask: int
+    observed: ObservedTokens, begin: Ints, heads: Ints, logs: Floats, labels: Floats, mask: int
 ) -> tuple[Longs, Longs]:
     """Return the slots of the features of arcs [A, features], and of symbols [A, S, features].
 

@@ -130,7 +130,7 @@ class Route(ABC):
         found = self._decode_k_best(dtree, k, constraints)
         if constraints is None:
             return found
-        return summed((log, obeying(ctree, constraints)[0]) for log, ctree in found)
+        return merged_ctrees((log, obeying(ctree, constraints)[0]) for log, ctree in found)
 
     def relabel(self, dtrees: Iterable[DTree], counts: Counter[str] | None = None) -> list[DTree]:
         """Return the d-trees whose labels decoding reads; repairs of their heads are added to `counts`."""
@@ -213,7 +213,7 @@ class Route(ABC):
         raise ModelError(f"this route ({type(self).__name__}) {what}")
 
 
-def summed(found: Iterable[Ranked]) -> list[Ranked]:
+def merged_ctrees(found: Iterable[Ranked]) -> list[Ranked]:
     """Return each c-tree once, where it comes first, with the sum of its probabilities; trees that differ in
     nothing but head children are one."""
     best: dict[CTree, Ranked] = {}

@@ -21,7 +21,7 @@ from typing import Self
 from d2c.base.model_files import reading
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.protocols.abilities import RouteAbilities
-from d2c.protocols.route import Confidences, Progress, Ranked, Route, summed
+from d2c.protocols.route import Confidences, Progress, Ranked, Route, merged_ctrees
 from d2c.reduction.labeler.two_stage import TwoStage
 from d2c.routes.voting.constituents import Parse, combine
 from d2c.trees.constraints import SpanConstraints
@@ -104,7 +104,7 @@ class Combined(Route):
         labelled = Parse(self.labeler.decode(dtree))
         of_chart = self.chart.decode_k_best(dtree, _CTREES * k)
         agreed = ((log, combine([Parse(ctree), labelled], _agreed, 0.0).ctree) for log, ctree in of_chart)
-        return summed(agreed)[:k]
+        return merged_ctrees(agreed)[:k]
 
     def relabel(self, dtrees: Iterable[DTree], counts: Counter[str] | None = None) -> list[DTree]:
         """Return the d-trees with the labeler's labels; repairs of their heads are added to `counts`."""

@@ -29,7 +29,7 @@ from d2c.learning.learner import Epoch, Training
 from d2c.learning.settings import LearnerSettings
 from d2c.learning.weights import Like, dense, read_arrays, sparse, sparse_in, write_arrays
 from d2c.learning.words import UNKNOWN, Lexicon, NamesFile, numbered
-from d2c.packed.arc_features import TOKEN, Observed
+from d2c.packed.arc_features import OBSERVED_TOKEN, ObservedTokens
 from d2c.packed.dtree import packed_arcs, with_packed_arcs
 from d2c.reduction.encodings import ENCODINGS, encoding_named
 from d2c.reduction.labeler.backbones import Backbones, Repeated
@@ -219,9 +219,9 @@ class Labeler:
         self.weights_ = training.run(len(sentences), learn, score, progress)
         return self
 
-    def observe(self, dtree: DTree) -> Observed:
+    def observe(self, dtree: DTree) -> ObservedTokens:
         """Return what features of arcs see of a sentence [n + 2]."""
-        observed = np.zeros(len(dtree.heads) + 2, TOKEN)
+        observed = np.zeros(len(dtree.heads) + 2, OBSERVED_TOKEN)
         observed["word"][1:-1], observed["tag"][1:-1], _ = self.lexicon_.columns([dtree.tokens])
         observed["head"][1:-1] = dtree.heads
         return observed

@@ -29,7 +29,7 @@ from d2c.reduction.labeler.label_table import (
 from d2c.reduction.labeler.scores import (
     ACROSS_LEFT,
     CONSTRAINED,
-    LEFT,
+    ON_LEFT,
     START_LEFT,
     STOP_LEFT,
     UNCONSTRAINED,
@@ -134,7 +134,7 @@ def slots_of(
             n = _add_pair(scorer, NO_LABEL, label, ALONE, slots, n)
         else:
             before = labels[modifiers[i - 1]]
-            pair_atoms(templates, arcs, h, modifiers[i - 1], m, LEFT + right)
+            pair_atoms(templates, arcs, h, modifiers[i - 1], m, ON_LEFT + right)
             n = _add_pair(scorer, before, label, joins_before(table, constraint, before, label), slots, n)
         if i + 1 == middle or i + 1 == end:
             pair_atoms(templates, arcs, h, m, NO_TOKEN, STOP_LEFT + right)

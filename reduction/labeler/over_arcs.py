@@ -16,7 +16,7 @@ import numpy as np
 
 from d2c.base.arrays import Doubles, Floats, Longs
 from d2c.learning.adagrad import Gradient
-from d2c.packed.arc_features import ArcFeatures, Observed, add_arcs
+from d2c.packed.arc_features import ArcFeatures, ObservedTokens, add_arcs
 from d2c.packed.arcs import PackedArcs, single
 from d2c.packed.dtree import packed_arcs
 from d2c.packed.feature import ArcFeature
@@ -80,7 +80,7 @@ class ArcExample(NamedTuple):
     """
 
     dtrees: Sequence[DTree]
-    observed: Observed
+    observed: ObservedTokens
     arcs: PackedArcs
     places: Longs
     labels: Longs
@@ -88,7 +88,7 @@ class ArcExample(NamedTuple):
 
 
 def arc_scores(
-    observed: Observed, arcs: PackedArcs, weight: float, weights: Floats
+    observed: ObservedTokens, arcs: PackedArcs, weight: float, weights: Floats
 ) -> tuple[Floats, ArcFeatures]:
     """Return what each arc adds to the score of a d-tree [A], its logarithm with a weight, too; its features.
 

@@ -21,7 +21,7 @@ from d2c.reduction.labeler.label_table import (
     symbol_key,
 )
 
-LEFT, RIGHT, ACROSS_LEFT, ACROSS_RIGHT, START_LEFT, START_RIGHT, STOP_LEFT, STOP_RIGHT = range(8)
+ON_LEFT, ON_RIGHT, ACROSS_LEFT, ACROSS_RIGHT, START_LEFT, START_RIGHT, STOP_LEFT, STOP_RIGHT = range(8)
 CONSTRAINED, WIDE, UNCONSTRAINED = range(3)  # which labels are allowed, in turn
 _MOST_PAIRS = 1 << 24  # of a head's modifiers' candidates with those before: 64 MB
 
@@ -187,7 +187,7 @@ def _score_pairs(scorer: LabelScorer, arcs: Backbones, head: HeadScores, i: int)
         for c in range(start, end):
             scores[c] += pair_score(weights, atoms, count, NO_LABEL, labels[c], ALONE)
     else:
-        pair_atoms(templates, arcs, head.h, modifiers[low + i - 1], m, LEFT + right)
+        pair_atoms(templates, arcs, head.h, modifiers[low + i - 1], m, ON_LEFT + right)
         _score_siblings(scorer, head, i)
     if i + 1 == lefts or i + 1 == lefts + head.rights:
         pair_atoms(templates, arcs, head.h, m, NO_TOKEN, STOP_LEFT + right)

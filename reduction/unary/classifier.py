@@ -19,7 +19,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from d2c.base.arrays import Bools, Floats, Ids, Ints, Longs
+from d2c.base.arrays import Bools, Digests, Floats, Ints, Longs
 from d2c.base.batches import batches
 from d2c.base.errors import needing
 from d2c.base.model_files import read_as, reading, write_settings
@@ -70,7 +70,7 @@ class UnaryClassifier:
     """
 
     chains_: list[Chain]
-    symbols_: Ids
+    symbols_: Digests
     candidates_: Longs
     bias_: Floats
     features_: Longs
@@ -166,7 +166,7 @@ class UnaryClassifier:
                 scores += self.weights_.take(self._rows.take(row), axis=0)
             yield nodes, self.candidates_[model], scores
 
-    def _models(self, symbols: Ids) -> tuple[Bools, Longs]:
+    def _models(self, symbols: Digests) -> tuple[Bools, Longs]:
         """Return which symbols have a model, and its number [N]."""
         if not len(self.symbols_):
             return np.zeros(len(symbols), bool), np.zeros(len(symbols), np.int64)

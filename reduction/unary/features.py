@@ -18,7 +18,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from d2c.base.arrays import Bools, Ids, Longs
+from d2c.base.arrays import Bools, Digests, Longs
 from d2c.reduction.subtrees import spans
 from d2c.trees.ctree import CTree
 
@@ -47,7 +47,7 @@ PHRASE: Group = (
     "rule[node], word[last], tag[first], tag[last],"  # the paper's: rule beneath; the yield
     "word[second], word[third], word[last-1], word[first] word[second]",
 )
-COLUMNS: dict[str, Group] = {  # where the trees have them
+COLUMN_TEMPLATES: dict[str, Group] = {  # where the trees have them
     "lemma": (40, "lemma[first], lemma[last], lemma[left], lemma[right]"),
     "morph": (44, "morph[first], morph[last], morph[left], morph[right]"),
 }
@@ -79,7 +79,7 @@ class _StringIds(dict[str, int]):
         number = self[text] = int.from_bytes(blake2b(data, digest_size=8).digest(), "little") if data else 0
         return number
 
-    def array(self, texts: Sequence[str]) -> Ids:
+    def array(self, texts: Sequence[str]) -> Digests:
         return np.fromiter(map(self.__getitem__, texts), np.uint64, len(texts))
 
 
@@ -107,21 +107,21 @@ class NodeBatch:
     """
 
     sizes: list[int]
-    symbols: Ids
+    symbols: Digests
     preterminal: Bools
     parent: Longs
     left: Longs
     right: Longs
     index: Longs
-    rule: Ids
+    rule: Digests
     first: Longs
     last: Longs
     ends: Longs
     lengths: Longs
-    words: Ids
-    tags: Ids
-    endings: Ids
-    columns: dict[str, Ids]
+    words: Digests
+    tags: Digests
+    endings: Digests
+    columns: dict[str, Digests]
 
     def groups(self, wanted: Bools) -> Iterator[Longs]:
         """Yield the wanted nodes ([N] bool) as pre-terminals, roots and other phrases, for `features`."""
@@ -200,7 +200,7 @@ def _with_gaps(sentences: Iterable[tuple[str, ...]]) -> list[str]:
     return texts
 
 
-class _Fields(dict[str, Ids]):
+class _Fields(dict[str, Digests]):
     """The columns that templates conjoin, by name; each is looked up when it is first used."""
 
     def __init__(self, batch: NodeBatch, nodes: Longs) -> None:
@@ -225,7 +225,7 @@ class _Fields(dict[str, Ids]):
             "right": np.where(batch.preterminal[right], batch.first[right], 0),
         }
 
-    def __missing__(self, name: str) -> Ids:
+    def __missing__(self, name: str) -> Digests:
         column, _, where = name[:-1].partition("[")
         if column in self.of_nodes:
             self[name] = self.of_nodes[column][self.nodes[where]]
@@ -237,7 +237,7 @@ class _Fields(dict[str, Ids]):
 def features(batch: NodeBatch, nodes: Longs) -> NDArray[np.uint32]:
     """Return hashed features [templates, len(nodes)], 0 for none; nodes are some of one of the groups."""
     leaf = batch.preterminal[nodes[0]]
-    groups = [ABOVE, PRETERMINAL if leaf else PHRASE, *(COLUMNS[name] for name in batch.columns)]
+    groups = [ABOVE, PRETERMINAL if leaf else PHRASE, *(COLUMN_TEMPLATES[name] for name in batch.columns)]
     fields = _Fields(batch, nodes)
     templates = [
         (number, [fields[name] for name in template.split()])

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from d2c.automata import exact
-from d2c.automata.chart import Search, build_chart
+from d2c.automata.chart import Search, build_transition_chart
 from d2c.automata.exact import RAISED, Exact
 from d2c.automata.oracles import LinearOracle
 from d2c.automata.scores import OracleScorer, chances
@@ -250,7 +250,7 @@ def test_a_chart_with_too_many_items_has_no_edges() -> None:
     full = Exact(linear, 0.0).chart(tokens)
     for most in (3, 10, 50, 10_000):
         search = Search.new(4, len(linear.system.actions), most)
-        chart = build_chart(linear.scorer(), text, 0, 0.0, search)
+        chart = build_transition_chart(linear.scorer(), text, 0, 0.0, search)
         assert len(chart.actions) in (0, len(full.actions))
         assert (len(chart.actions) > 0) == (most == 10_000)
 

@@ -11,7 +11,7 @@ import numpy as np
 from d2c.base.arrays import Ints, Longs
 from d2c.cky.grammar import ROOT, Grammar, Rule
 from d2c.cky.search.parts import Parts
-from d2c.cky.search.scoring import FEATURES, Scorer, fill_atoms, part_slots, room_for_atoms
+from d2c.cky.search.scoring import FEATURES, Scorer, fill_atoms_of_site, part_slots, room_for_atoms
 from d2c.cky.search.skeleton import TOKEN, Observed, Sites
 from d2c.learning.kernels import kernel
 from d2c.trees.binarization import LEFT, RIGHT, UNARY, Symbol
@@ -110,7 +110,7 @@ def features_of(observed: Observed, sites: Sites, rules: Ints, scorer: Scorer, m
     atoms = room_for_atoms()
     slots = np.full((len(rules), FEATURES), -1, np.int64)
     for part in range(len(rules)):
-        fill_atoms(observed, sites[part], scorer.templates, 0, atoms)
+        fill_atoms_of_site(observed, sites[part], scorer.templates, 0, atoms)
         part_slots(scorer.keys, rules[part], atoms, mask, slots[part])
     return slots
 

@@ -27,7 +27,7 @@ from d2c.reduction.labeler.features import (
 from d2c.reduction.labeler.label_table import ALONE, FREE, NO_LABEL, pair_key, symbol_key
 from d2c.reduction.labeler.labeler import Labeler
 from d2c.reduction.labeler.learning import labels_score
-from d2c.reduction.labeler.scores import ACROSS_RIGHT, LEFT, START_LEFT, STOP_LEFT
+from d2c.reduction.labeler.scores import ACROSS_RIGHT, ON_LEFT, START_LEFT, STOP_LEFT
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree, modifiers_of
 from tests.cky.test_chart import random_heads
@@ -237,7 +237,7 @@ def free_pairs(h: int, modifiers: list[int]) -> Iterator[tuple[int, int, int]]:
             yield m, m2, ACROSS_RIGHT
             yield 0, m2, START_LEFT + 1
         elif m and m2:
-            yield (m2, m, LEFT) if m2 < h else (m, m2, LEFT + 1)
+            yield (m2, m, ON_LEFT) if m2 < h else (m, m2, ON_LEFT + 1)
         elif m2:  # the first of all
             yield (m2, 0, STOP_LEFT) if m2 < h else (0, m2, START_LEFT + 1)
         elif m:  # the last of all

@@ -12,7 +12,15 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from d2c.reduction.unary.features import ABOVE, COLUMNS, PHRASE, PRETERMINAL, Group, features, flatten
+from d2c.reduction.unary.features import (
+    ABOVE,
+    COLUMN_TEMPLATES,
+    PHRASE,
+    PRETERMINAL,
+    Group,
+    features,
+    flatten,
+)
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.brackets import read_brackets
 from d2c.trees.unaries import strip_unaries
@@ -64,17 +72,17 @@ def names(*groups: Group) -> list[str]:
 
 
 def test_the_templates_are_those_of_the_list() -> None:
-    of_phrases = names(ABOVE, PHRASE, *COLUMNS.values())
+    of_phrases = names(ABOVE, PHRASE, *COLUMN_TEMPLATES.values())
     listed = [*OF_ALL.values(), *OF_PHRASES.values(), *BEYOND, *BEYOND_OF_PHRASES]
     assert sorted(of_phrases) == sorted(listed)
-    of_preterminals = names(ABOVE, PRETERMINAL, *COLUMNS.values())
+    of_preterminals = names(ABOVE, PRETERMINAL, *COLUMN_TEMPLATES.values())
     assert sorted(of_preterminals) == sorted([*OF_ALL.values(), *BEYOND, *BEYOND_OF_PRETERMINALS])
 
 
 def test_no_two_templates_have_one_number() -> None:
     numbers = [
         range(group[0], group[0] + len(names(group)))
-        for group in (ABOVE, PRETERMINAL, PHRASE, *COLUMNS.values())
+        for group in (ABOVE, PRETERMINAL, PHRASE, *COLUMN_TEMPLATES.values())
     ]
     assert len({number for some in numbers for number in some}) == sum(map(len, numbers))
 
@@ -164,7 +172,7 @@ def test_what_is_computed_is_what_the_templates_say(kind: str) -> None:
         if (one.node < len(one.ctree.tokens)) == leaf and one.node != one.ctree.root
     ]
     hashed = features(batch, np.array(chosen)).tolist()
-    templates = names(ABOVE, PRETERMINAL if leaf else PHRASE, *COLUMNS.values())
+    templates = names(ABOVE, PRETERMINAL if leaf else PHRASE, *COLUMN_TEMPLATES.values())
     expected: dict[str, list[Hashable]] = {}
     for template in templates:
         column = expected[template] = []
@@ -178,7 +186,7 @@ def test_what_is_computed_is_what_the_templates_say(kind: str) -> None:
 def test_the_root_has_the_bag_of_its_first_words() -> None:
     batch, nodes = flatten(treebank()), all_nodes()
     roots = [number for number, one in enumerate(nodes) if one.node == one.ctree.root]
-    templates = names(ABOVE, PHRASE, *COLUMNS.values())
+    templates = names(ABOVE, PHRASE, *COLUMN_TEMPLATES.values())
     bags = features(batch, np.array(roots))[len(templates) :].T
     assert bags.shape == (len(roots), LONGEST_BAG)
     seen: dict[Hashable, int] = {}

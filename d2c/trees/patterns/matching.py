@@ -7,9 +7,10 @@ from math import inf
 
 import numpy as np
 
+from d2c.base.arrays import Bools
 from d2c.trees.patterns.language import Node, Pattern, Said
 from d2c.trees.patterns.nodes import NONE, Ids, TreeNodes
-from d2c.trees.patterns.relations import Bools, TooMany
+from d2c.trees.patterns.relations import TooMany
 
 MOST = 1_000_000  # pairs of nodes held at once
 Bound = dict[str, Ids]  # of names, the node in each row, or NONE; of variables ("%x") the number of a text

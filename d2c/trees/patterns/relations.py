@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from math import inf
 
 import numpy as np
-from numpy.typing import NDArray
 
+from d2c.base.arrays import Bools
 from d2c.trees.patterns.nodes import NONE, Ids, TreeNodes
 
-Bools = NDArray[np.bool_]
 Column = Callable[[TreeNodes, Ids], Ids]  # a number for each of some nodes
 Fitting = Callable[[TreeNodes], Ids]  # those nodes that fit something
 _ABOVE = np.iinfo(np.int64).max
