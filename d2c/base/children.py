@@ -57,18 +57,18 @@ class Child:
             self.process.__exit__(None, None, None)
 
     def kill(self) -> None:
-        """Kills it and all that it has started."""
+        """Kill it and all that it has started."""
         self._pipe.close()
 
     def give(self, text: str) -> None:
-        """Writes all that it gets on standard input. Where it has ended, standard error may say why."""
+        """Write all that it gets on standard input. Where it has ended, standard error may say why."""
         assert self.process.stdin
         with suppress(BrokenPipeError):
             self.process.stdin.write(text)
             self.process.stdin.close()
 
     def lines(self) -> Iterator[str]:
-        """The lines of its standard error that are not blank, long ones in pieces, until it ends."""
+        """Yield the lines of its standard error that are not blank, long ones in pieces, until it ends."""
         assert self.process.stderr
         while line := self.process.stderr.readline(_LINE):
             if line := line.strip():
@@ -76,7 +76,7 @@ class Child:
 
 
 def run(command: Sequence[str], given: str = "", seconds: float | None = None) -> Generator[str, None, None]:
-    """Runs a program, which is given a text on standard input, and yields what it says, as `Child.lines`.
+    """Run a program, which is given a text on standard input, and yield what it says, as `Child.lines`.
 
     seconds: it is killed after so many.
     Raises ChildProcessError where it cannot be run, fails, or is killed; the message has the last line.

@@ -135,7 +135,7 @@ class Refusals:
 
     @property
     def count(self) -> int:
-        """Sentences refused so far."""
+        """Return the number of sentences refused so far."""
         return len(self._sentences)
 
     def number(self, left: int) -> int:

@@ -107,7 +107,7 @@ def lines_in_utf8_or_latin1(path: AnyPath) -> Iterator[str]:
 
 
 def _is_utf8(line: str) -> bool:
-    """Whether a line that was read as Latin-1 is UTF-8."""
+    """Return whether a line that was read as Latin-1 is UTF-8."""
     try:
         line.encode("latin-1").decode("utf-8")
     except UnicodeDecodeError:

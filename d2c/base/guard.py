@@ -1,4 +1,4 @@
-"""Runs a program that must not outlive another one, as a program of its own that imports nothing of ours.
+"""Run a program that must not outlive another one, as a program of its own that imports nothing of ours.
 
     python guard.py PIPE PROGRAM ARGUMENT...
 
@@ -28,7 +28,7 @@ _PATIENCE = 1.0  # seconds; a process that waits for a device cannot be killed
 
 
 def main(pipe: int, command: list[str]) -> int:
-    """Runs the program; returns its exit status, negative where a signal killed it."""
+    """Run the program; return its exit status, negative where a signal killed it."""
     os.set_inheritable(pipe, False)
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_ADOPT, 1, 0, 0, 0)
@@ -59,7 +59,7 @@ def _end_with(pipe: int, child: int) -> None:
 
 
 def _kill_all(child: int) -> None:
-    """Kills the program's group, then its descendants, who become our children one after the other."""
+    """Kill the program's group, then its descendants, who become our children one after the other."""
     with suppress(OSError):
         os.killpg(child, signal.SIGKILL)
     until = time.monotonic() + _PATIENCE
@@ -73,7 +73,7 @@ def _kill_all(child: int) -> None:
 
 
 def _children() -> list[int]:
-    """Our children, where the system (Linux) lists them."""
+    """Return our children, where the system (Linux) lists them."""
     found: list[int] = []
     with suppress(OSError):
         for task in os.listdir("/proc/self/task"):

@@ -7,6 +7,7 @@ that runs, to more memory than a model of that kind takes, or to a kernel that r
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -149,6 +150,11 @@ def digests(directory: Path, parts: Iterable[str]) -> dict[str, str]:
         check_file(path, _MOST_BYTES)
         by_file[name] = digest_of_file(path)
     return by_file
+
+
+def digest_of_directory(directory: Path) -> str:
+    """Return the SHA-256 of all files in a directory and of their paths. Raises ModelError as `digests`."""
+    return hashlib.sha256(json.dumps(digests(directory, ["."])).encode()).hexdigest()
 
 
 def _files(directory: Path, parts: Iterable[str]) -> dict[str, Path]:

@@ -58,12 +58,15 @@ class Crew(Protocol):
 
     def submit(self, worker: int, task: Any, /) -> None:
         """Give a task to a worker that has none."""
+        ...
 
     def answers(self, seconds: float, /) -> list[tuple[int, Any]]:
         """Return what workers have made of their tasks, or `Failed`; wait so long for the first."""
+        ...
 
     def renew(self, worker: int, /) -> None:
         """End a worker, whatever it does, and start another one in its place."""
+        ...
 
 
 Attempts = Generator[Any, Any, Made]
@@ -202,7 +205,7 @@ class _Begun(NamedTuple):
 
 
 class Schedule(Generic[Item, Made]):
-    """Gives items to a crew, one task to a worker at a time, and what is to be attempted again.
+    """Give items to a crew, one task to a worker at a time, and what is to be attempted again.
 
     attempts: what is done about an item
     ahead:    items that are held at most, those that are finished before an earlier one included

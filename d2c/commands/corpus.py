@@ -138,13 +138,13 @@ def _planned(
     paths: tuple[Path, ...], output: Path, model: str, options: CorpusOptions
 ) -> tuple[Inputs, Job, dict[str, Any]]:
     """Return the input, what workers need to know, and what the output depends on."""
-    from d2c.corpora.inputs import Inputs, find_files
+    from d2c.base.model_files import digest_of_directory
+    from d2c.corpora.inputs import Inputs, corpus_files
     from d2c.corpora.records import FORMATS, TEXT, Fields
     from d2c.corpora.work import Job
     from d2c.models.model import Model
     from d2c.parsing.input import KINDS
     from d2c.parsing.output import format_by_name
-    from d2c.parsing.part import digest_of
     from d2c.parsing.rules import rules_of
     from d2c.parsing.text import PENN
     from d2c.training.warm_up import warmed_up_for
@@ -154,13 +154,13 @@ def _planned(
     assert directory is not None
     if options.language and not KINDS[options.kind].cut:
         raise click.UsageError("--language cuts text into words; leave out --tokenized")
-    files, others = find_files(paths, options.format_name, output)
+    files, others = corpus_files(paths, options.format_name, output)
     tagged = all(
         FORMATS[options.format_name or format_by_name(file, FORMATS) or TEXT].tagged for file in files
     )
     load = partial(Model.load, directory, **options.of_model)
     with warmed_up_for([directory]):
-        digest = digest_of(directory)
+        digest = digest_of_directory(directory)
         cut = KINDS[options.kind].split and not tagged
         rules = rules_of(directory, load, options.language) if cut else PENN
     fields = Fields(options.text_field, options.id_field)

@@ -16,6 +16,7 @@ import click
 from d2c.base.counting import many
 from d2c.base.errors import FormatError
 from d2c.base.inputs import find_files, is_called, is_pattern, names_of
+from d2c.base.model_files import digest_of_directory
 from d2c.commands.options import (
     FilePath,
     arcs_option,
@@ -147,7 +148,7 @@ def parse(
     in models without these, they are numbers that only rank the constituents of one model.
     """
     from d2c.parsing.input import KINDS, read_sentences
-    from d2c.parsing.part import digest_of, written
+    from d2c.parsing.part import written
     from d2c.parsing.rules import rules_of
     from d2c.parsing.stream import batched, format_batch, parse_batches
     from d2c.parsing.text import PENN
@@ -162,7 +163,7 @@ def parse(
     form = _format(to, options)
     name = names_of(source := _found(inputs, kind, output))
     options = replace(options, ctrees=form.ctrees, confidences=form.confidences)
-    digest = "" if str(output) == "-" else " ".join(map(digest_of, models))
+    digest = "" if str(output) == "-" else " ".join(map(digest_of_directory, models))
     settings = {"d2c": version("d2c"), "model": digest, "to": to, **options.to_json(), "timeout": None}
     rules = rules_of(models[0], lambda: load()[0], options.language) if kind.cut else PENN
     sentences = batched(read_sentences(source, options.kind, rules), options.batch_size)

@@ -30,7 +30,9 @@ _BEGINNING = 1 << 16  # bytes
 _SUFFIXES = tuple(suffix for form in FORMATS.values() for suffix in form.suffixes)
 
 
-def find_files(paths: Iterable[Path], format_name: str | None, output: Path) -> tuple[list[Path], list[Path]]:
+def corpus_files(
+    paths: Iterable[Path], format_name: str | None, output: Path
+) -> tuple[list[Path], list[Path]]:
     """Return the files, and those in directories, each once, and those there that are of no known format.
 
     format_name: of all of them; None: by their names. Files that are named are text where they have no other.

@@ -18,7 +18,7 @@ from d2c.corpora.inputs import Inputs
 from d2c.corpora.manifest import Counts, Manifest
 from d2c.corpora.options import CorpusOptions
 from d2c.corpora.rows import write_parquet
-from d2c.corpora.shards import Portion, Shard, cut, digest_of
+from d2c.corpora.shards import Portion, Shard, cut, digest_of_records
 from d2c.corpora.work import WorkerTask
 
 
@@ -104,7 +104,7 @@ class _Unfinished:
         if (entry := self._manifest.entries.get(shard.number)) is None:
             return _ShardJob(shard, every, None, size)
         records = shard.records
-        if entry.given != digest_of(records[: entry.records]):
+        if entry.given != digest_of_records(records[: entry.records]):
             reach = f" and ends in {entry.files[-1]}" if len(entry.files) > 1 else ""
             problem = f"what begins here{reach} has changed since {entry.file} was made"
             advice = "parse anew into another directory"

@@ -35,10 +35,12 @@ class Shard(NamedTuple):
     def given(self) -> Given:
         """What the manifest says of its input."""
         records = self.records
-        return Given(digest_of(records), len(records), (*dict.fromkeys(record.file for record in records),))
+        return Given(
+            digest_of_records(records), len(records), (*dict.fromkeys(record.file for record in records),)
+        )
 
 
-def digest_of(records: Iterable[Record]) -> str:
+def digest_of_records(records: Iterable[Record]) -> str:
     """Return the SHA-256 of what records say."""
     digest = hashlib.sha256()
     for record in records:

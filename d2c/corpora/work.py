@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from d2c.base.errors import ModelError
-from d2c.base.model_files import first_line
+from d2c.base.model_files import digest_of_directory, first_line
 from d2c.base.workers import SHORT, Failed
 from d2c.corpora.records import Fields, Record, items_of
 from d2c.corpora.rows import table_of
@@ -51,13 +51,12 @@ class Job:
 
     def worker(self) -> Callable[[WorkerTask], pa.Table | Failed]:
         """Load the model. Raises ModelError, also where the directory has another one on this machine."""
-        from d2c.models.model import Model
-        from d2c.parsing.part import digest_of  # a second and more: d-parsers
+        from d2c.models.model import Model  # a second and more: d-parsers
         from d2c.parsing.rules import rules_of
         from d2c.parsing.stream import Batch, BatchParser
 
         directory, options = find(self.model), self.options
-        if digest_of(directory) != self.digest:
+        if digest_of_directory(directory) != self.digest:
             raise ModelError(f"{directory}: is another model here than where the job was started")
         model = Model.load(directory, **options.of_model)
         parser = BatchParser(model, replace(options, kind=TAGGED) if self.tagged else options, alone=False)

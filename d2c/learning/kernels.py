@@ -76,18 +76,18 @@ class _Cache(FunctionCache):
         self._cache_path = os.path.join(self._cache_path, f"d2c-{sources()}")
         self._cache_file = IndexDataCacheFile(self._cache_path, self._impl.filename_base, sources())
 
-    def load_overload(self, *arguments: Any) -> Any:
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
-            return super().load_overload(*arguments)
+            return super().load_overload(sig, target_context)
         except Exception:  # of any kind: it is what damaged data led to
             with suppress(OSError):
                 self.flush()
             return None
 
-    def save_overload(self, *arguments: Any) -> None:
+    def save_overload(self, sig: Any, data: Any) -> None:
         with suppress(OSError):
             self._make_folder()
-            super().save_overload(*arguments)
+            super().save_overload(sig, data)
 
     def _make_folder(self) -> None:
         """Make the folder, and remove those of other sources. Raises OSError."""

@@ -7,7 +7,6 @@ comes a row for each batch. After a kill, all that its last whole row says is th
 from __future__ import annotations
 
 import gzip
-import hashlib
 import json
 import os
 from collections import Counter
@@ -20,7 +19,6 @@ from typing import Any
 from d2c.base.counting import many
 from d2c.base.errors import FormatError
 from d2c.base.files import open_output, writing
-from d2c.base.model_files import digests
 from d2c.base.store import Journal
 from d2c.parsing.output import whole_texts
 from d2c.parsing.stream import Batch, Done
@@ -152,8 +150,3 @@ def _finished(journal: Journal, path: Path, settings: Mapping[str, Any], resume:
             if finished.length <= path.stat().st_size:
                 return finished
     raise FormatError(str(path), 0, 0, problem)
-
-
-def digest_of(directory: Path) -> str:
-    """Return a digest of all files in a directory."""
-    return hashlib.sha256(json.dumps(digests(directory, ["."])).encode()).hexdigest()

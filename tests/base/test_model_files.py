@@ -10,6 +10,7 @@ import pytest
 from d2c.base.errors import ModelError
 from d2c.base.model_files import (
     check_digests,
+    digest_of_directory,
     digests,
     read_json,
     read_settings,
@@ -102,3 +103,12 @@ def test_large_files_are_not_read_to_be_found_wrong(tmp_path: Path) -> None:
         check_digests(tmp_path, ["route"], expected | {"route/b": "x"})
     with pytest.raises(ModelError, match="route/b: has 53,687,091,200 bytes"):
         digests(tmp_path, ["."])
+
+
+def test_the_digest_of_a_directory(tmp_path: Path) -> None:
+    digests = []
+    for name, content in (("a", "x"), ("b/c", "x"), ("b/c", "y"), ("b/d", "y")):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(content)
+        digests.append(digest_of_directory(tmp_path))
+    assert len({*digests}) == 4 and digest_of_directory(tmp_path) == digests[-1]

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from d2c.base.errors import FormatError
-from d2c.corpora.inputs import Inputs, find_files
+from d2c.corpora.inputs import Inputs, corpus_files
 from d2c.corpora.records import Fields, Record, items_of
 from d2c.corpora.shards import cut
 
@@ -208,19 +208,19 @@ def test_files(here: Path) -> None:
         (here / name).touch()
     named = ["d/a.jsonl.gz", "d/b.txt", "d/e/c.conllu"]
     out = Path("d/out")
-    files, others = find_files([Path("d"), Path("x"), Path("d/b.txt")], None, out)
+    files, others = corpus_files([Path("d"), Path("x"), Path("d/b.txt")], None, out)
     assert ([*map(str, files)], [*map(str, others)]) == ([*named, "x"], ["d/x.bin"])
-    assert find_files([Path("d"), Path("d/x.bin")], None, out)[1] == []
-    files, others = find_files([Path("d")], "text", out)
+    assert corpus_files([Path("d"), Path("d/x.bin")], None, out)[1] == []
+    files, others = corpus_files([Path("d")], "text", out)
     assert ([*map(str, files)], others) == ([*named, "d/x.bin"], [])
     with pytest.raises(FormatError, match=r"^d/out: no file in it is called .txt .text .* say --format$"):
-        find_files([Path("d/out")], None, out)
+        corpus_files([Path("d/out")], None, out)
     with pytest.raises(FormatError, match="^nowhere: cannot be read: No such file or directory$"):
-        find_files([Path("nowhere")], None, out)
+        corpus_files([Path("nowhere")], None, out)
     os.mkfifo("pipe")
     for name, called in (("pipe", "pipe"), ("-", "<stdin>")):
         with pytest.raises(FormatError, match=f"^{called}: is read several times; name a file instead$"):
-            find_files([Path(name)], None, out)
+            corpus_files([Path(name)], None, out)
 
 
 def test_shards(here: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from d2c.base.errors import FormatError
-from d2c.parsing.part import Finished, digest_of, written
+from d2c.parsing.part import Finished, written
 from d2c.parsing.stream import Batch, Done
 from d2c.trees.repair import Repairs
 
@@ -153,12 +153,3 @@ def test_the_rest_of_the_input() -> None:
             FormatError, match="^in: does not begin with the 4 sentences that --resume goes on"
         ):
             [*finished.rest(other, "in")]
-
-
-def test_the_digest_of_a_directory(tmp_path: Path) -> None:
-    digests = []
-    for name, content in (("a", "x"), ("b/c", "x"), ("b/c", "y"), ("b/d", "y")):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(content)
-        digests.append(digest_of(tmp_path))
-    assert len({*digests}) == 4 and digest_of(tmp_path) == digests[-1]
