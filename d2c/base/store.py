@@ -70,7 +70,7 @@ class Journal:
         self.close()
 
     def begin(self, header: Mapping[str, Any]) -> None:
-        """Empty the journal and write a header. Raises FormatError where it cannot be written."""
+        """Begin an empty journal with a header. Raises FormatError where it cannot be written."""
         with writing(self._name):
             self._stream.truncate(0)
             self.lines, self._torn = [], False

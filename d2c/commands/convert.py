@@ -43,7 +43,7 @@ def convert(
     heads: Path | None,
     reading: Reading,
 ) -> None:
-    """Rewrites treebanks: brackets, discbracket, export, TIGER XML, Alpino XML; reads Penn-historical, Sinica
+    """Rewrite treebanks: brackets, discbracket, export, TIGER XML, Alpino XML; read Penn-historical, Sinica
     and Floresta files, too. Brackets cannot hold gaps: say how to make such trees continuous. Anything else
     that is left out (secondary edges, functions, lemmas, ...) is reported on standard error.
 

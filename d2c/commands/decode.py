@@ -54,7 +54,7 @@ def decode(
     jobs: int,
     faults: Faults,
 ) -> None:
-    """Decodes CoNLL-U from any d-parser into c-trees. Repairs are counted on standard error.
+    """Decode CoNLL-U from any d-parser into c-trees. Repairs are counted on standard error.
 
     Without a model, unary nodes are restored only with the spine encoding, and crossing arcs make gaps
     if the format can hold them. Export and XML files are written by a single process.

@@ -41,7 +41,7 @@ def encode(
     stats: bool,
     jobs: int,
 ) -> None:
-    """c-trees → CoNLL-U with head-ordered labels in DEPREL."""
+    """Encode c-trees as CoNLL-U with head-ordered labels in DEPREL."""
     if reading.raw and reading.traces:
         raise click.UsageError("--traces removes what --raw keeps; give one of them")
     check_ending(output, DTREES)

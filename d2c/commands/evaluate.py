@@ -149,7 +149,7 @@ def _lines(metric: str, files: Sequence[Pairs], report: Path | None, **options: 
 def evaluate(
     metric: str, gold: Path, guesses: Sequence[Path], report: Path | None, reading: Reading, **options: Any
 ) -> None:
-    """Scores trees as EVALB does (a table per sentence, then the summary), treebanks with gaps as disco-dop
+    """Score trees as EVALB does (a table per sentence, then the summary), treebanks with gaps as disco-dop
     does (discbracket, or another format shown by the name), or CoNLL-U files.
 
     Gold's tags determine which words are punctuation; these are left out on both sides. Every sentence

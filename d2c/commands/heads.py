@@ -32,7 +32,7 @@ from d2c.trees.heads import HeadCoverage, format_head_rules, load_head_rules
 def heads(
     trees: tuple[Path, ...], head_rules: str, reading: Reading, induce: Path | None, output: Path
 ) -> None:
-    """Shows for which nodes of a treebank head rules find the head child by its label, for which only by its
+    """Show for which nodes of a treebank head rules find the head child by its label, for which only by its
     position, and which no rule covers (default). With `--induce`, makes a table of head rules instead."""
     from d2c.trees.heads import estimate_rules
 

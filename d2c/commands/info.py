@@ -14,7 +14,7 @@ from d2c.models.model import MODEL_FORMAT, read_model_settings
 @click.command()
 @click.argument("model", type=click.Path(path_type=Path), callback=model_path)
 def info(model: Path) -> None:
-    """Shows what a model directory holds."""
+    """Show what a model directory holds."""
     settings = read_model_settings(model)
     for name, value in {"format": MODEL_FORMAT, **settings.named()}.items():
         click.echo(f"{name:<14}{value}")

@@ -20,7 +20,7 @@ _COLUMNS = ("name", "MB", "licence", "d-parser", "route", "F1 on dev")
 )
 @click.argument("name", required=False)
 def models(name: str | None) -> None:
-    """Lists the models that have names; with NAME, shows that model's card."""
+    """List the models that have names; with NAME, show that model's card."""
     if name is None:
         for line in unreadable():
             say(f"d2c: {line}")
@@ -37,7 +37,7 @@ def models(name: str | None) -> None:
 
 
 def _row(model: Available) -> tuple[str, ...]:
-    """The cells of a model; a broken one has none but its name."""
+    """Return the cells of a model; a broken one has none but its name."""
     try:
         settings = read_model_settings(model.directory)
     except ModelError:
@@ -48,5 +48,5 @@ def _row(model: Available) -> tuple[str, ...]:
 
 
 def _scores(f1: Any) -> str:
-    """F1 of each part that a card knows."""
+    """Return F1 of each part that a card knows."""
     return ", ".join(f"{part} {score}" for part, score in f1.items()) if isinstance(f1, dict) else "-"

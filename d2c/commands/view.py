@@ -47,7 +47,7 @@ def _first_and_last(
 @click.option("--dtrees", type=FilePath, help="CoNLL-U with the d-trees of the same sentences.")
 @format_of_trees("json", "conllu")
 @click.option(
-    *("--sentences", "chosen"), metavar="FIRST-LAST", callback=_first_and_last, help="Only these, by number."
+    "--sentences", "chosen", metavar="FIRST-LAST", callback=_first_and_last, help="Only these, by number."
 )
 @click.option("--open", "opened", is_flag=True, help="Open the page in a browser.")
 @reading_options
@@ -60,7 +60,7 @@ def view(
     opened: bool,
     reading: Reading,
 ) -> None:
-    """Writes one HTML page to look through trees and search them by words and labels; it needs no network.
+    """Write one HTML page to look through trees and search them by words and labels; it needs no network.
 
     TREES are treebanks, CoNLL-U, or the output of `d2c parse --to json` or `d2c corpus`, whose confidences
     are shown as shades. D-trees are shown beside c-trees: by the heads in the file, otherwise by the head

@@ -47,7 +47,7 @@ Sides = tuple[list[Bracket], list[Bracket]]  # of gold, of a guess
 
 
 def judge(gold: CTree, guess: CTree | None, metric: Metric) -> Sides:
-    """The brackets that a metric counts in gold and in a guess, each held against the other tree.
+    """Return the brackets that a metric counts in gold and in a guess, each held against the other tree.
 
     A bracket that the other tree lacks is, in this order, an error of
 
@@ -97,7 +97,7 @@ class _Side:
 
     @cached_property
     def heads(self) -> list[int]:
-        """[n] heads from 0, of tokens that count the nearest ancestor that does; -1 for none."""
+        """Return [n] heads from 0, of tokens that count the nearest ancestor that does; -1 for none."""
         heads = [h - 1 for h in to_dependencies(self.ctree).heads]
         for m in range(len(heads)):
             while heads[m] >= 0 and not self.kept >> heads[m] & 1:
@@ -106,7 +106,7 @@ class _Side:
 
     @cached_property
     def modifiers(self) -> list[int]:
-        """[n] set of each token's modifiers."""
+        """Return [n] set of each token's modifiers."""
         modifiers = [0] * len(self.heads)
         for m, h in enumerate(self.heads):
             if h >= 0:
@@ -114,7 +114,7 @@ class _Side:
         return modifiers
 
     def makes(self, tokens: int) -> bool:
-        """Whether the d-tree can make a constituent of these tokens."""
+        """Return whether the d-tree can make a constituent of these tokens."""
         outer = [m for m in bits_of(tokens) if self.heads[m] < 0 or not tokens >> self.heads[m] & 1]
         open_words = [m for m in bits_of(tokens) if self.modifiers[m] & ~tokens]
         return len(outer) == 1 and open_words in ([], outer)
@@ -142,7 +142,7 @@ def _error(tokens: int, one: _Side, other: _Side) -> str:
 
 
 def tally(judged: Iterable[Sides], key: Callable[[Bracket], Key]) -> dict[Key, Matches]:
-    """Counts by a property of the brackets."""
+    """Count by a property of the brackets."""
     gold, guess, matched = Counter[Key](), Counter[Key](), Counter[Key]()
     for of_gold, of_guess in judged:
         gold.update(map(key, of_gold))
@@ -152,7 +152,7 @@ def tally(judged: Iterable[Sides], key: Callable[[Bracket], Key]) -> dict[Key, M
 
 
 def by_length(lengths: Sequence[int], scores: Sequence[Score]) -> dict[int, Matches]:
-    """Counts by class of SENTENCE_LENGTHS, of sentences with so many tokens; valid scores only."""
+    """Count by class of SENTENCE_LENGTHS, of sentences with so many tokens; valid scores only."""
     found: defaultdict[int, Matches] = defaultdict(Matches)
     for length, score in zip(lengths, scores, strict=True):
         if score.valid:
@@ -161,12 +161,12 @@ def by_length(lengths: Sequence[int], scores: Sequence[Score]) -> dict[int, Matc
 
 
 def length_class(length: int, limits: Sequence[int]) -> int:
-    """Which class a length is in, from 0: that of the first limit that is not exceeded."""
+    """Return which class a length is in, from 0: that of the first limit that is not exceeded."""
     return bisect_left(limits, length)
 
 
 def class_name(number: int, limits: Sequence[int]) -> str:
-    """`6-10`, or `5` for a class with one length, or `41+` for the last."""
+    """Return `6-10`, or `5` for a class with one length, or `41+` for the last."""
     low = limits[number - 1] + 1 if number else 1
     if number == len(limits):
         return f"{low}+"
@@ -190,7 +190,8 @@ class BinaryRule(NamedTuple):
 
 
 def binary_rules(ctree: CTree) -> Iterator[BinaryRule]:
-    """The binary productions, bottom-up: modifiers on the right first, on each side from the head outward.
+    """Yield the binary productions, bottom-up: modifiers on the right first, on each side from the head
+    outward.
 
     There is one for each modifier of the d-tree, and at most one for each span. Raises ValueError where the
     c-tree has no head children.
@@ -228,7 +229,7 @@ RULE_CLASSES = tuple(
 
 
 def rule_classes(gold: CTree, guess: CTree) -> Iterator[tuple[RuleClass, bool]]:
-    """The class of each binary rule of a guess, and whether its span has the right nonterminal.
+    """Yield the class of each binary rule of a guess, and whether its span has the right nonterminal.
 
     Section 7 and Table 5 of PAD: "we group each binary rule production selected by the parser by three
     properties: Is its dependency (h, m) correct? Is its span ⟨i, j⟩ correct? Is its split k correct?" Gold is
@@ -250,7 +251,8 @@ def rule_classes(gold: CTree, guess: CTree) -> Iterator[tuple[RuleClass, bool]]:
 
 
 def table5(gold: Iterable[CTree], guess: Iterable[CTree]) -> dict[RuleClass, tuple[int, int]]:
-    """PAD's Table 5: of each of RULE_CLASSES the number of rules, and of those with the right nonterminal."""
+    """Return PAD's Table 5: of each of RULE_CLASSES the number of rules, and of those with the right
+    nonterminal."""
     counts, right = Counter[RuleClass](), Counter[RuleClass]()
     for a, b in zip(gold, guess, strict=True):
         for known, correct in rule_classes(a, b):

@@ -12,8 +12,14 @@ from math import ceil, floor, log10
 # On a light and on a dark ground. Found by search: for any two, seen with any dichromacy (Machado et al.,
 # 2009), the distance in CIELAB is at least 30, and the contrast with the ground at least 3.
 COLOURS = (
-    *(("#00a0d6", "#51e0bc"), ("#ff4f14", "#ffb770"), ("#260099", "#8937db"), ("#990000", "#d60000")),
-    *(("#a851ff", "#adc1fe"), ("#c18470", "#b85a5a"), ("#9c1b7b", "#406b95"), ("#3d000f", "#feff14")),
+    ("#00a0d6", "#51e0bc"),
+    ("#ff4f14", "#ffb770"),
+    ("#260099", "#8937db"),
+    ("#990000", "#d60000"),
+    ("#a851ff", "#adc1fe"),
+    ("#c18470", "#b85a5a"),
+    ("#9c1b7b", "#406b95"),
+    ("#3d000f", "#feff14"),
 )
 _DASHES = ("none", "7 3", "2 3", "10 3 2 3", "5 2", "14 4", "6 3 2 3 2 3", "1 2")
 _MARKERS = (  # paths around (0, 0)
@@ -35,7 +41,7 @@ Scale = Callable[[float], float]
 
 
 def line_chart(names: Sequence[str], series: Mapping[str, Sequence[float]], x: str, y: str) -> str:
-    """One line for each series over the named classes. The y axis need not begin at 0."""
+    """Return one line for each series over the named classes. The y axis need not begin at 0."""
     ticks = _ticks([value for values in series.values() for value in values])
     across = _scale(-0.5, len(names) - 0.5, _LEFT, _WIDTH - _RIGHT)
     up = _scale(ticks[0], ticks[-1], _HEIGHT - _BOTTOM, _TOP)
@@ -48,7 +54,7 @@ def line_chart(names: Sequence[str], series: Mapping[str, Sequence[float]], x: s
 
 
 def scatter_chart(series: Mapping[str, Points], x: str, y: str) -> str:
-    """Points of each series; both axes begin at 0."""
+    """Return points of each series; both axes begin at 0."""
     ticks, bottom = (
         _ticks([0.0, *(point[axis] for points in series.values() for point in points)]) for axis in (1, 0)
     )
@@ -61,7 +67,7 @@ def scatter_chart(series: Mapping[str, Points], x: str, y: str) -> str:
 
 
 def _ticks(values: Sequence[float]) -> list[float]:
-    """Four to nine round numbers around all values."""
+    """Return four to nine round numbers around all values."""
     low, high = min(values, default=0.0), max(values, default=1.0)
     if high <= low:
         low, high = low - 1, high + 1
@@ -91,12 +97,12 @@ def _frame(x: str, y: str, ticks: Sequence[float], up: Scale) -> Iterator[str]:
 
 
 def _below(xs: Iterable[float], texts: Iterable[str]) -> Iterator[str]:
-    """What stands below the plotting area."""
+    """Yield what stands below the plotting area."""
     return (_text(x, _HEIGHT - _BOTTOM + 16, text, "middle") for x, text in zip(xs, texts, strict=True))
 
 
 def _series(k: int, marks: Iterable[tuple[tuple[float, float], str]], line: Points = ()) -> str:
-    """Markers with titles, and a line; colours are those of the page's class s0, s1, ..."""
+    """Return markers with titles, and a line; colours are those of the page's class s0, s1, ..."""
     k %= len(COLOURS)
     pieces = []
     if line:
@@ -110,7 +116,7 @@ def _series(k: int, marks: Iterable[tuple[tuple[float, float], str]], line: Poin
 
 
 def _legend(names: Iterable[str], line: bool) -> tuple[list[str], int]:
-    """Names with their markers, in rows that end over the plotting area, and how high the rows are."""
+    """Return names with their markers, in rows that end over the plotting area, and how high the rows are."""
     rows: list[list[tuple[int, str, float]]] = [[]]
     for k, name in enumerate(names):
         width = 7.0 * len(name) + 50

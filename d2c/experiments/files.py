@@ -54,17 +54,18 @@ def compare_files(files: Sequence[Pairs], read: Read, metric: Metric) -> Compari
 
 
 def _over(gold: CTree, guess: CTree) -> CTree:
-    """The guess with gold's tags, so that its heads do not depend on its own."""
+    """Return the guess with gold's tags, so that its heads do not depend on its own."""
     return replace(guess, tokens=gold.tokens) if len(gold.tokens) == len(guess.tokens) else _flat(gold)
 
 
 def _flat(gold: CTree) -> CTree:
-    """What the report shows of a sentence that has no tree over these tokens."""
+    """Return what the report shows of a sentence that has no tree over these tokens."""
     return CTree(gold.tokens, ("FAILED",), (tuple(range(len(gold.tokens))),), (0,), "TOP")
 
 
 def file_lines(comparison: Comparison) -> Iterator[str]:
-    """The table, then significance, what it does not tell of sentences, and the settings of the scorer."""
+    """Yield the table, then significance, what it does not tell of sentences, and the settings of the
+    scorer."""
     rows = comparison.rows
     yield from EVALUATED.lines(rows)
     yield ""
@@ -84,7 +85,7 @@ def _cells(row: Row) -> list[str]:
 
 
 def _significance(rows: Sequence[Row]) -> Iterator[str]:
-    """The difference between each two files."""
+    """Yield the difference between each two files."""
     pairs = combinations(rows, 2)
     return paired_lines((f"{b.route} against {a.route}", a.scores, b.scores) for a, b in pairs)
 
@@ -95,7 +96,12 @@ def _settings(comparison: Comparison) -> str:
 
 
 _COLUMNS = (
-    *(Column("file", "", 12), Column("recall", "%", 8), Column("prec.", "%", 8), Column("F1", "%", 8)),
-    *(Column("exact", "%", 8), Column("tags", "%", 8), Column("failed", "sent.", 8)),
+    Column("file", "", 12),
+    Column("recall", "%", 8),
+    Column("prec.", "%", 8),
+    Column("F1", "%", 8),
+    Column("exact", "%", 8),
+    Column("tags", "%", 8),
+    Column("failed", "sent.", 8),
 )
 EVALUATED = Table("d2c evaluate", _COLUMNS, 1, _cells, _significance, _settings)

@@ -47,13 +47,13 @@ from d2c.viewing.page import Json, Sentences, page
 
 
 def write_report(comparison: Comparison, path: Path, table: Table = COMPARED) -> None:
-    """Writes the report of what `compare_on` gave; the file appears whole or not at all."""
+    """Write the report of what `compare_on` gave; the file appears whole or not at all."""
     with open_output(path) as stream:
         stream.write(render(comparison, table))
 
 
 def render(comparison: Comparison, table: Table = COMPARED) -> str:
-    """The HTML. Raises ValueError where no row has the trees that it was scored on."""
+    """Return the HTML. Raises ValueError where no row has the trees that it was scored on."""
     gold, routes = analysed(comparison)
     names, lengths = [route.row.route for route in routes], [len(ctree.tokens) for ctree in gold]
     by_sentence = [by_length(lengths, route.row.scores) for route in routes]
@@ -96,7 +96,7 @@ def _span_class(bracket: Bracket) -> int:
 
 
 def _errors(route: Analysed) -> dict[str, tuple[int, int]]:
-    """Of each class, how many gold brackets are missed, and how many of the guess are wrong."""
+    """Return of each class, how many gold brackets are missed, and how many of the guess are wrong."""
     missed, wrong = (Counter(b.error for pair in route.judged for b in pair[side]) for side in (0, 1))
     return {error: (missed[error], wrong[error]) for error in ERRORS}
 
@@ -113,7 +113,8 @@ def _by_label(tallies: Sequence[dict[str, Matches]]) -> list[tuple[str, int, lis
 def _classes(
     routes: Sequence[str], tallies: Sequence[dict[int, Matches]], limits: Sequence[int], axis: str
 ) -> dict[str, Any]:
-    """A chart of F1 over classes of length, and the same as rows: class, number in gold, F1 of each route."""
+    """Return a chart of F1 over classes of length, and the same as rows: class, number in gold, F1 of each
+    route."""
     present = sorted({number for side in tallies for number in side})
     names = [class_name(number, limits) for number in present]
     f1 = [[side.get(number, Matches()).f1 for number in present] for side in tallies]
@@ -123,8 +124,8 @@ def _classes(
 
 
 def _confidences(routes: Iterable[Analysed]) -> dict[str, Any] | None:
-    """A reliability diagram, in percent, and rows: name, expected calibration error, precisions at coverages;
-    None where no route gives confidences."""
+    """Return a reliability diagram, in percent, and rows: name, expected calibration error, precisions at
+    coverages; None where no route gives confidences."""
     found: dict[str, Reliability] = {}
     for name, one in ((route.row.route, reliabilities(route.trees.judged())) for route in routes):
         found |= {name: one.raw} if one else {}
@@ -139,7 +140,7 @@ def _confidences(routes: Iterable[Analysed]) -> dict[str, Any] | None:
 
 
 def _repairs(routes: Iterable[Analysed]) -> list[tuple[str, list[float]]]:
-    """Kinds of repairs, the commonest first, and how many for each 1,000 tokens in each route."""
+    """Return kinds of repairs, the commonest first, and how many for each 1,000 tokens in each route."""
     repairs = [route.row.repairs for route in routes]
     counts = sum((one.counts for one in repairs), Counter[str]())
     return [(kind, [one.per_thousand(kind) for one in repairs]) for kind, n in counts.most_common() if n]
@@ -154,7 +155,7 @@ class Analysed(NamedTuple):
 
 
 def analysed(comparison: Comparison) -> tuple[list[CTree], list[Analysed]]:
-    """The gold trees in canonical form, and the routes on the d-parser's d-trees.
+    """Return the gold trees in canonical form, and the routes on the d-parser's d-trees.
 
     Raises ValueError where no row has the trees that it was scored on.
     """
@@ -186,15 +187,15 @@ class Browser:
     """
 
     def __init__(self, dtrees: Sequence[DTree], gold: Sequence[CTree], routes: Sequence[Analysed]) -> None:
-        """dtrees: of gold."""
+        """Begin a report without sentences. dtrees: of gold."""
         self.dtrees, self.gold, self.routes, self._sentences = dtrees, gold, routes, Sentences()
 
     def sentences(self) -> list[Json]:
-        """All sentences, worst first: those with the lowest F1 over all routes together."""
+        """Return all sentences, worst first: those with the lowest F1 over all routes together."""
         return sorted(map(self._json, range(len(self.gold))), key=lambda one: (one["q"], -len(one["w"])))
 
     def data(self) -> Json:
-        """The names of what the sentences so far have by number."""
+        """Return the names of what the sentences so far have by number."""
         return {
             "routes": [route.row.route for route in self.routes],
             "errors": ERRORS,
@@ -226,6 +227,6 @@ def _marks(brackets: Iterable[Bracket]) -> list[list[int]]:
 
 
 def _f1(judged: Iterable[Sides]) -> float:
-    """100 where there is nothing to find and nothing is found."""
+    """Return F1; 100 where there is nothing to find and nothing is found."""
     matches = tally(judged, lambda _: None).get(None, Matches())
     return matches.f1 if matches.gold + matches.guess else 100.0

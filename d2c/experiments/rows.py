@@ -54,7 +54,8 @@ class GoldStandard:
         routes: Iterable[Route],
         metric: str | None = None,
     ) -> Self:
-        """With one of METRICS, or that for these trees and for what the routes have learned."""
+        """Return settings with one of METRICS, or that for these trees and for what the routes have
+        learned."""
         chosen = METRICS[metric] if metric else metric_for(ctrees, any(route.gaps_ for route in routes))
         return cls(list(map(chosen.visible, ctrees)), dtrees, chosen)
 
@@ -136,12 +137,12 @@ class Row:
 
     @property
     def tokens_per_second(self) -> tuple[float, float]:
-        """Of the conversion alone, and from tokens to c-trees."""
+        """Return the speed of the conversion alone, and from tokens to c-trees."""
         return self._per_second(self.repairs.tokens)
 
     @property
     def sentences_per_second(self) -> tuple[float, float]:
-        """Of the conversion alone, and from tokens to c-trees."""
+        """Return the speed of the conversion alone, and from tokens to c-trees."""
         return self._per_second(len(self.scores))
 
     def _per_second(self, count: int) -> tuple[float, float]:
@@ -163,7 +164,7 @@ class Comparison:
 
 
 def score(name: str, route: Route, gold: GoldStandard, parses: Parses) -> Row:
-    """Converts d-trees, and scores them and the result. Kernels are compiled before."""
+    """Convert d-trees; score them and the result. Kernels are compiled before."""
     dtrees, metric, repairs = parses.dtrees, gold.metric, Repairs()
     what = f"converting {parses.source} d-trees by {name}"
     middle = sorted(dtrees, key=lambda dtree: len(dtree.heads))[len(dtrees) // 2 :][:1]
@@ -172,7 +173,11 @@ def score(name: str, route: Route, gold: GoldStandard, parses: Parses) -> Row:
     dtrees = route.relabel(dtrees)
     scores = metric.score(gold.ctrees, guess)
     return Row(
-        *(name, parses.source, attachment_scores(gold.dtrees, dtrees), scores, metric.summary(scores)),
+        name,
+        parses.source,
+        attachment_scores(gold.dtrees, dtrees),
+        scores,
+        metric.summary(scores),
         gaps=disco.evaluate_all(gold.ctrees, guess, replace(DiscoParameters.proper(), disc_only=True)),
         repairs=repairs,
         converting=converting,
@@ -222,12 +227,13 @@ def cpu_seconds() -> float:
 
 
 def with_tags_of(trees: Sequence[CTree | DTree], guess: Iterable[CTree]) -> list[CTree]:
-    """C-trees with the tags of others, where a route learns from these, or looks for heads by them."""
+    """Return C-trees with the tags of others, where a route learns from these, or looks for heads by them."""
     return [replace(b, tokens=a.tokens) for a, b in zip(trees, guess, strict=True)]
 
 
 def _time_each(route: Route, dtrees: Sequence[DTree]) -> list[tuple[int, float]]:
-    """Lengths, and the seconds that a conversion takes (the fastest of three), of d-trees of all lengths."""
+    """Return lengths, and the seconds that a conversion takes (the fastest of three), of d-trees of all
+    lengths."""
 
     def seconds(dtree: DTree) -> float:
         start = time.perf_counter()
@@ -248,10 +254,20 @@ class Column(NamedTuple):
 
 
 COLUMNS = (
-    *(Column("route", "", 12), Column("d-trees", "", 9), Column("UAS", "%", 7), Column("LAS", "%", 7)),
-    *(Column("recall", "%", 8), Column("prec.", "%", 7), Column("F1", "%", 7), Column("exact", "%", 7)),
-    *(Column("repairs", "/1000", 9), Column("convert", "tok/s", 10), Column("overall", "tok/s", 9)),
-    *(Column("convert", "sent/s", 10), Column("overall", "sent/s", 9), Column("train", "s", 8)),
+    Column("route", "", 12),
+    Column("d-trees", "", 9),
+    Column("UAS", "%", 7),
+    Column("LAS", "%", 7),
+    Column("recall", "%", 8),
+    Column("prec.", "%", 7),
+    Column("F1", "%", 7),
+    Column("exact", "%", 7),
+    Column("repairs", "/1000", 9),
+    Column("convert", "tok/s", 10),
+    Column("overall", "tok/s", 9),
+    Column("convert", "sent/s", 10),
+    Column("overall", "sent/s", 9),
+    Column("train", "s", 8),
 )
 
 
@@ -286,7 +302,7 @@ class Table(NamedTuple):
 
 
 def table_lines(comparison: Comparison) -> Iterator[str]:
-    """The table, then significance, gaps, repairs, and the settings of the scorers."""
+    """Yield the table, then significance, gaps, repairs, and the settings of the scorers."""
     rows = comparison.rows
     yield from table_of(comparison).lines(rows)
     yield ""
@@ -308,7 +324,7 @@ def table_lines(comparison: Comparison) -> Iterator[str]:
 
 
 def oracle_lines(rows: Sequence[Row]) -> Iterator[str]:
-    """What rows show that nothing finds without gold."""
+    """Yield what rows show that nothing finds without gold."""
     names = {name for row in rows if row.d_trees and not row.converting for name in row.route.split()}
     if ORACLE in names:
         yield "oracle: of the c-trees that the grammar gives the d-trees, those nearest to gold."
@@ -317,7 +333,7 @@ def oracle_lines(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def settings_line(comparison: Comparison) -> str:
-    """What the columns count."""
+    """Return what the columns count."""
     metric = comparison.gold.metric.title
     line = f"UAS and LAS leave out punctuation; recall, precision, F1, exact match: {metric}."
     if any(row.dev for row in comparison.rows):
@@ -326,7 +342,7 @@ def settings_line(comparison: Comparison) -> str:
 
 
 def cells(row: Row) -> list[str]:
-    """The row's values of COLUMNS, and F1 on dev if it has that."""
+    """Return the row's values of COLUMNS, and F1 on dev if it has that."""
     b, shown = row.brackets, (row.attachment.uas, row.attachment.las)
     dev = (row.dev.f1,) if row.dev else ()
     percents = (*shown, b.recall, b.precision, b.f1, *dev, b.complete_match, row.repairs.per_thousand())
@@ -338,8 +354,8 @@ def cells(row: Row) -> list[str]:
 
 
 def significance_lines(rows: Sequence[Row]) -> Iterator[str]:
-    """The difference between each two routes on the same d-trees, and between each voted row and the best row
-    of one of its d-parsers."""
+    """Yield the difference between each two routes on the same d-trees, and between each voted row and the
+    best row of one of its d-parsers."""
     return paired_lines([*_pairs(rows), *_voted_pairs(rows)])
 
 
@@ -363,7 +379,7 @@ def _voted_pairs(rows: Sequence[Row]) -> Iterator[Pair]:
 
 
 def _voted_lines(rows: Sequence[Row]) -> Iterator[str]:
-    """What the voted rows count."""
+    """Yield what the voted rows count."""
     if any("+" in row.d_trees for row in rows):
         yield (
             "voted: constituents of more than half of the trees by all routes from these d-parsers' d-trees; "
@@ -375,7 +391,7 @@ COMPARED = Table("d2c compare", COLUMNS, 2, cells, significance_lines, settings_
 
 
 def table_of(comparison: Comparison) -> Table:
-    """COMPARED, with a column for F1 on dev where the rows are about a test treebank."""
+    """Return COMPARED, with a column for F1 on dev where the rows are about a test treebank."""
     if not any(row.dev for row in comparison.rows):
         return COMPARED
     return COMPARED._replace(columns=(*COLUMNS[:7], Column("dev F1", "%", 8), *COLUMNS[7:]))

@@ -38,7 +38,7 @@ _ONE_SENTENCE = "a sentence is read from a file or from standard input: echo ...
 
 
 def find(name: str | Path | None = None) -> Path:
-    """The directory of a model: of the default one, of that name, or the one that is given.
+    """Return the directory of a model: of the default one, of that name, or the one that is given.
 
     The default is `en`, or `en-small` where packages that `en` needs are missing.
 
@@ -100,17 +100,17 @@ def hides(directory: Path) -> str:
 
 
 def available() -> list[Available]:
-    """All models that have names, in the order of names."""
+    """Return all models that have names, in the order of names."""
     return [Available(name, directory, _card(directory)) for name, directory in sorted(_named().items())]
 
 
 def is_model(directory: Path) -> bool:
-    """Whether a directory is a model, broken perhaps."""
+    """Return whether a directory is a model, broken perhaps."""
     return (directory / SETTINGS).is_file()
 
 
 def is_known(name: str) -> bool:
-    """Whether this is the name of a model."""
+    """Return whether this is the name of a model."""
     return name in _named()
 
 
@@ -122,7 +122,7 @@ def nearest(name: str) -> str:
 
 
 def _named() -> dict[str, Path]:
-    """The first directory of each name: those of $D2C_MODELS come before those that are bundled."""
+    """Return the first directory of each name: those of $D2C_MODELS come before those that are bundled."""
     found: dict[str, Path] = {}
     for folder in _folders():
         with suppress(OSError):  # see `unreadable`

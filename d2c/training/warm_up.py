@@ -27,7 +27,7 @@ PATIENCE = 30.0  # seconds that the first process waits in the end
 
 @contextmanager
 def warmed_up(routes: Iterable[str], train: bool, packed: bool = False) -> Iterator[None]:
-    """Compiles kernels of routes while the block runs, and waits for them at its end.
+    """Compile kernels of routes while the block runs, and wait for them at its end.
 
     train: those of `fit`, too; packed: those of decoding over packed arcs, in one more process
 
@@ -58,7 +58,7 @@ def warmed_up_for(models: Iterable[Path]) -> AbstractContextManager[None]:
 
 
 def main() -> None:
-    """Compiles; leaves a note of each route."""
+    """Compile; leave a note of each route."""
     os.nice(10)
     purpose, *names = sys.argv[1:]
     for name in names:
@@ -83,7 +83,7 @@ def _is_noted(note: Path) -> bool:
 
 
 def _sources() -> str:
-    """A text that changes with the files that kernels are compiled from, and with the compiler."""
+    """Return a text that changes with the files that kernels are compiled from, and with the compiler."""
     from d2c.learning.kernels import sources
 
     return f"{sources()} {metadata.version('numba')} {sys.version}"

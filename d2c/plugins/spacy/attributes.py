@@ -35,7 +35,7 @@ class NonConstituentException(Exception):
 
 
 def store(sentence: Span, words: Sequence[int], ctree: CTree) -> None:
-    """Keeps a c-tree without gaps over the words of a sentence (their numbers in the document)."""
+    """Keep a c-tree without gaps over the words of a sentence (their numbers in the document)."""
     of_node: list[Constituent] = [[i - sentence.start, i - sentence.start + 1] for i in words]
     found = of_node.copy()
     for label, kids in zip(ctree.labels, ctree.children, strict=True):
@@ -50,7 +50,7 @@ def store(sentence: Span, words: Sequence[int], ctree: CTree) -> None:
 
 
 def labels(span: Span) -> tuple[str, ...]:
-    """The labels of the constituent, topmost first.
+    """Return the labels of the constituent, topmost first.
 
     As the other attributes, raises NonConstituentException, and ValueError for what was not parsed.
     """
@@ -59,7 +59,7 @@ def labels(span: Span) -> tuple[str, ...]:
 
 
 def parse_string(span: Span) -> str:
-    """The constituent in brackets."""
+    """Return the constituent in brackets."""
     below, offset = _below(span)
     words = {token.i: f"({escape(token.tag_)} {escape(token.text)})" for token in span if not token.is_space}
     for start, end, *symbols in reversed(below):
@@ -70,14 +70,14 @@ def parse_string(span: Span) -> str:
 
 
 def constituents(span: Span) -> Iterator[Span]:
-    """The constituent and all below it."""
+    """Yield the constituent and all below it."""
     below, offset = _below(span)
     for start, end, *_ in below:
         yield span.doc[start + offset : end + offset]
 
 
 def children(span: Span) -> Iterator[Span]:
-    """The parts of the constituent."""
+    """Yield the parts of the constituent."""
     below, offset = _below(span)
     covered = 0
     for start, end, *_ in below[1:]:
@@ -87,7 +87,7 @@ def children(span: Span) -> Iterator[Span]:
 
 
 def parent(span: Span) -> Span | None:
-    """The constituent that this one is a part of."""
+    """Return the constituent that this one is a part of."""
     found, index, offset = _find(span)
     own_end = found[index][1] if found else 0
     for start, end, *_ in reversed(found[:index]):
@@ -97,7 +97,7 @@ def parent(span: Span) -> Span | None:
 
 
 def _below(span: Span) -> tuple[list[Constituent], int]:
-    """The constituent and all below it; the number of the sentence's first token."""
+    """Return the constituent and all below it; the number of the sentence's first token."""
     found, index, offset = _find(span)
     if not found:
         return [], offset
@@ -106,7 +106,8 @@ def _below(span: Span) -> tuple[list[Constituent], int]:
 
 
 def _find(span: Span) -> tuple[list[Constituent], int, int]:
-    """All constituents of the sentence, none for blanks; index of this one; where the sentence begins."""
+    """Return all constituents of the sentence, none for blanks; index of this one; where the sentence
+    begins."""
     doc, start, end = span.doc, span.start, span.end
     while start < end and doc[start].is_space:
         start += 1
@@ -130,7 +131,7 @@ def _find(span: Span) -> tuple[list[Constituent], int, int]:
 
 
 def _extent(constituent: Constituent) -> tuple[int, int]:
-    """A key that sorts parents before their children."""
+    """Return a key that sorts parents before their children."""
     return constituent[0], -constituent[1]
 
 
