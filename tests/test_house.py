@@ -64,6 +64,7 @@ Show Silence Start Strip Sum Tag Take Teach Train Try Turn Undo Wait Warn Write 
 ARRAY = re.compile(r"\b(ndarray|NDArray|Bools|Ints|Longs|Ids|Floats|Doubles|Rows|Observed|Sites|Bits)\b")
 SHAPE = re.compile(r"\[[^\]\s][^\]]*\]")
 WORDED = (
+    "automata",
     "cky",
     "learning",
     "packed",

@@ -97,7 +97,7 @@ class Search(NamedTuple):
 
     @classmethod
     def new(cls, tokens: int, actions: int, most: int) -> Search:
-        """The start: an empty stack. actions: of the system; most: how many items there may be."""
+        """Return the start: an empty stack. actions: of the system; most: how many items there may be."""
         slots = 1 << (6 * most).bit_length()
         search = cls(
             np.zeros((most + 1, ATTRIBUTES), np.int64),
@@ -149,7 +149,7 @@ def _fill(scorer: OracleScorer, text: Text, sentence: int, threshold: float, sea
 
 @lean
 def _keep(search: Search, scorer: OracleScorer, text: Text, node: int, left: int, threshold: float) -> None:
-    """Decides which actions a node has, so many tokens before the end."""
+    """Decide which actions a node has, `left` tokens before the end."""
     kept, stack, logs, count = search.kept, search.stack, search.logs, search.counts[ACTIONS]
     of_node = search.nodes[node]
     for i in range(ATTRIBUTES):  # numba takes seconds to compile the assignment of an array
@@ -169,7 +169,7 @@ def _keep(search: Search, scorer: OracleScorer, text: Text, node: int, left: int
 
 @lean
 def _expand(search: Search, tables: Tables, text: Text, item: int, node: int, begin: int) -> None:
-    """Does what can be done with an item that ends in a node; shifts, with the first of these."""
+    """Do what can be done with an item that ends in a node; shifts, with the first of these."""
     items, trees, counts, token = search.items, search.trees, search.counts, search.nodes[node]["token"]
     for number in range(search.nodes[node]["begin"], search.nodes[node]["end"]):
         action = search.kept[number]["action"]
@@ -206,7 +206,7 @@ def _expand(search: Search, tables: Tables, text: Text, item: int, node: int, be
 
 @lean
 def _item_of(search: Search, node: int, token: int, begin: int) -> int:
-    """The item, perhaps a new one, from a node to before a token; its tree is written behind the last."""
+    """Return the item, perhaps a new one, from a node to before a token; its tree stands behind the last."""
     counts, items, key = search.counts, search.items, _first_key(TREES)
     for attribute in range(ATTRIBUTES):
         key = _mixed(key, search.trees[counts[TREES], attribute])
@@ -226,7 +226,7 @@ def _item_of(search: Search, node: int, token: int, begin: int) -> int:
 
 @lean
 def _node_of(search: Search, item: int, token: int) -> int:
-    """The node in which an item ends, before a token."""
+    """Return the node in which an item ends, before a token."""
     known, tree, nodes = search.counts[NODES], search.items[item]["tree"], search.nodes
     below = nodes[search.items[item]["node"]]
     third = search.trees[below["second"], HEAD]
@@ -241,7 +241,7 @@ def _node_of(search: Search, item: int, token: int) -> int:
 
 @lean
 def _number_of(search: Search, key: np.uint64, sort: int) -> int:
-    """The number of what has a key, which may be new. sort: TREES, NODES or ITEMS"""
+    """Return the number of what has a key, which may be new. sort: TREES, NODES or ITEMS"""
     counts, keys, numbers, mask = search.counts, search.keys, search.numbers, np.uint64(len(search.keys) - 1)
     slot = key & mask
     while numbers[slot] != NONE and keys[slot] != key:
@@ -256,21 +256,21 @@ def _number_of(search: Search, key: np.uint64, sort: int) -> int:
 
 @lean
 def _first_key(sort: int) -> np.uint64:
-    """Where the keys of trees, nodes or items begin."""
+    """Return where the keys of trees, nodes or items begin. sort: TREES, NODES or ITEMS"""
     return np.uint64(sort + 1) * _SEED
 
 
 @lean
 def _mixed(key: np.uint64, number: int) -> np.uint64:
-    """A key of what has this key and is followed by a number; different for different ones, but for one in
-    some 10^18 pairs."""
+    """Return a key of what has this key and is followed by a number; different for different ones, but for
+    one in some 10^18 pairs."""
     key = (key ^ np.uint64(number)) * _FACTOR
     return key ^ (key >> _HALF)
 
 
 @kernel
 def _useful(search: Search, tables: Tables, count: int, begin: int) -> TransitionChart:
-    """The chart of so many edges, but for those that are in no derivation of the goal."""
+    """Return the chart of the first `count` edges, but for those that are in no derivation of the goal."""
     edges, items = search.edges, search.items
     vertices = np.full(items[GOAL]["vertex"] + 1, NONE)  # of items that are needed: first 0, then new numbers
     vertices[0] = vertices[-1] = 0

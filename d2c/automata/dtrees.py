@@ -28,7 +28,7 @@ SYSTEMS = {
 
 
 def labels_of(dtrees: Iterable[DTree]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The labels of the arcs of d-trees with labels, and of their roots."""
+    """Return the labels of the arcs of d-trees with labels, and of their roots."""
     found: tuple[set[str], set[str]] = set(), set()
     for dtree in dtrees:
         for head, label in zip(dtree.heads, dtree.labels or (), strict=True):

@@ -56,13 +56,13 @@ class _WeightedArcs(NamedTuple):
     shares: Doubles
 
     def summed(self, n: int) -> Doubles:
-        """[n, n + 1] the share of each head of each token."""
+        """Return [n, n + 1] the share of each head of each token."""
         result = np.zeros((n, n + 1))
         np.add.at(result, (self.dependents, self.heads), self.shares)
         return result
 
     def ends(self, n: int) -> Floats:
-        """[2 * n * n] logarithms of the shares of ends of yields, as `PackedArcs` has them."""
+        """Return [2 * n * n] logarithms of the shares of ends of yields, as `PackedArcs` has them."""
         result = np.zeros((2, n, n))
         for side in range(2):
             np.add.at(result[side], (self.dependents, self.yields[:, side]), self.shares)
@@ -82,7 +82,7 @@ class Exact:
         self.oracle, self.threshold = oracle, threshold
 
     def parse(self, sentences: Sequence[Tokens], counts: Counter[str] | None = None) -> list[list[Action]]:
-        """The actions of the best computations for sentences that are not empty, and none for those that are.
+        """Return the actions of the best computations for sentences; none for empty ones.
 
         Added to `counts`: sentences with too many items, which were parsed with a higher threshold.
         """
@@ -99,7 +99,7 @@ class Exact:
         return result
 
     def k_best(self, tokens: Tokens, k: int, make: Callable[[list[Action]], Tree]) -> list[ScoredTree[Tree]]:
-        """The k best trees of a sentence that is not empty, all different, by the scores of their best
+        """Return the k best trees of a sentence that is not empty, all different, by the scores of their best
         computations; fewer where there are no more.
 
         make: the tree that a computation builds. Several build the same one where a head takes left and right
@@ -117,14 +117,16 @@ class Exact:
         return list(trees.values())[:k]
 
     def arcs(self, tokens: Tokens) -> Doubles:
-        """[n, n + 1] for each token of a sentence that is not empty the share of each head; 0: of the root.
+        """Return [n, n + 1] for each token of a sentence that is not empty each head's share; 0: the root.
 
         That is the share that computations with such an arc have of the probability of all in the chart.
         """
         return self._arcs(tokens).summed(len(tokens))
 
     def packed(self, tokens: Tokens, heads: Sequence[int]) -> PackedArcs:
-        """The likely arcs of a sentence that is not empty, and those of a d-tree (heads: 1..n, 0 = root).
+        """Return the likely arcs of a sentence that is not empty, and those of a d-tree.
+
+        heads: [n] of that d-tree, 1..n, 0 = root
 
         Their labels have what share computations with this arc and this label have of those with the arc;
         ends of yields, as a dependent is complete when it gets its head, that of computations where it is so.
@@ -139,7 +141,7 @@ class Exact:
         return packed._replace(labels=labels, yields=arcs.ends(len(tokens)))
 
     def _arcs(self, tokens: Tokens) -> _WeightedArcs:
-        """What the edges of the chart make."""
+        """Return the arcs that the edges of a sentence's chart make."""
         chart = self.chart(tokens)
         forest, of = chart.forest, chart.tokens
         _, shares = marginals(forest, chart.scores)
@@ -153,15 +155,15 @@ class Exact:
         )
 
     def chart(self, tokens: Tokens) -> TransitionChart:
-        """That of a sentence that is not empty."""
+        """Return the chart of a sentence that is not empty."""
         return self._chart(self.oracle.scorer(), self.oracle.text([tokens]), 0)[0]
 
     def _actions(self, chart: TransitionChart, edges: Ints) -> list[Action]:
-        """The computation of a derivation."""
+        """Return the computation of a derivation: [E] its edges."""
         return [self.oracle.system.actions[action] for action in chart.actions[edges].tolist()]
 
     def _chart(self, scorer: OracleScorer, text: Text, sentence: int) -> tuple[TransitionChart, float]:
-        """With the threshold that it has."""
+        """Return the chart of a sentence of a text, and the threshold with which it has few enough items."""
         n, actions, threshold = int(text.lengths[sentence]), len(self.oracle.system.actions), self.threshold
         most = max(_MOST, 2 * (n + 1) * (1 + self.oracle.system.tables.unaries))
         while True:

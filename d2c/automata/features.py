@@ -36,7 +36,7 @@ from d2c.automata.states import (
 )
 from d2c.base.arrays import Longs
 from d2c.learning.kernels import lean
-from d2c.learning.templates import Rows, fields_of, look_up, rows
+from d2c.learning.templates import Rows, fields_of, look_up, names_in, rows
 
 # s0, s1, s2: head tokens of the topmost trees; n0, ...: the next tokens; .l, .l2, .r, .r2: of a tree's
 # outermost left dependent, of the next one inside, and on the right
@@ -45,7 +45,9 @@ _DEPENDENTS = {".l": (L1, L1_LABEL), ".l2": (L2, L2_LABEL), ".r": (R1, R1_LABEL)
 _NUMBERS = {"symbol": SYMBOL, "level": LEVEL, "lefts": LEFTS, "rights": RIGHTS}
 _CLASS_OF = {tree: tuple(f"{name}[{tree}]" for name in _NUMBERS) for tree in _TREES}
 POSITIONS = (
-    *("s0", "s1", "s2"),
+    "s0",
+    "s1",
+    "s2",
     *(f"n{i}" for i in range(AHEAD)),
     *(f"{tree}{dependent}" for tree in _TREES for dependent in _DEPENDENTS),
 )
@@ -55,68 +57,66 @@ FIELDS = (
     *(f"label[{tree}{dependent}]" for tree in _TREES for dependent in _DEPENDENTS),
     *chain.from_iterable(_CLASS_OF.values()),
     "distance",
-    *("morph[s0]", "morph[s1]", "morph[n0]"),
+    "morph[s0]",
+    "morph[s1]",
+    "morph[n0]",
 )
 _PLACES, _LABELS = (np.array(columns) for columns in zip(*_DEPENDENTS.values(), strict=True))
 _COUNTED = np.array(list(_NUMBERS.values()))
-KINDS_SEEN = (
-    *("", "symbol[s0] symbol[s1]", "tag[s0]", "word[s0]", "word[s0] tag[s0]", "tag[s1]", "word[s1]"),
-    *("word[s1] tag[s1]", "tag[s2]", "word[s2] tag[s2]", "tag[n0]", "word[n0]", "word[n0] tag[n0]"),
-    *("tag[n1]", "word[n1] tag[n1]", "tag[n2]", "word[n2] tag[n2]"),
+KINDS_SEEN = names_in(
+    # one token, or none
+    "-, symbol[s0] symbol[s1], tag[s0], word[s0], word[s0] tag[s0], tag[s1], word[s1], word[s1] tag[s1], "
+    "tag[s2], word[s2] tag[s2], tag[n0], word[n0], word[n0] tag[n0], tag[n1], word[n1] tag[n1], tag[n2], "
+    "word[n2] tag[n2], "
     # two tokens
-    *("word[s0] tag[s0] word[s1] tag[s1]", "word[s0] tag[s0] tag[s1]", "tag[s0] word[s1] tag[s1]"),
-    *("word[s0] word[s1]", "tag[s0] tag[s1]", "symbol[s0] tag[s0] symbol[s1] tag[s1]"),
-    *("word[s0] tag[s0] word[n0] tag[n0]", "word[s0] tag[s0] tag[n0]", "tag[s0] word[n0] tag[n0]"),
-    *("word[s0] word[n0]", "tag[s0] tag[n0]", "symbol[s0] tag[s0] tag[n0]"),
-    *("word[s1] tag[s1] tag[n0]", "tag[s1] word[n0] tag[n0]", "word[s1] word[n0]", "tag[s1] tag[n0]"),
-    *("tag[n0] tag[n1]", "word[n0] tag[n1]", "tag[n0] word[n1]", "tag[s0] tag[s2]", "tag[s1] tag[s2]"),
+    "word[s0] tag[s0] word[s1] tag[s1], word[s0] tag[s0] tag[s1], tag[s0] word[s1] tag[s1], "
+    "word[s0] word[s1], tag[s0] tag[s1], symbol[s0] tag[s0] symbol[s1] tag[s1], "
+    "word[s0] tag[s0] word[n0] tag[n0], word[s0] tag[s0] tag[n0], tag[s0] word[n0] tag[n0], "
+    "word[s0] word[n0], tag[s0] tag[n0], symbol[s0] tag[s0] tag[n0], word[s1] tag[s1] tag[n0], "
+    "tag[s1] word[n0] tag[n0], word[s1] word[n0], tag[s1] tag[n0], tag[n0] tag[n1], word[n0] tag[n1], "
+    "tag[n0] word[n1], tag[s0] tag[s2], tag[s1] tag[s2], "
     # three and four
-    *("tag[s0] tag[s1] tag[n0]", "word[s0] tag[s1] tag[n0]", "tag[s0] word[s1] tag[n0]"),
-    *("tag[s0] tag[s1] word[n0]", "tag[s0] tag[n0] tag[n1]", "word[s0] tag[n0] tag[n1]"),
-    *("tag[n0] tag[n1] tag[n2]", "tag[s0] tag[s1] tag[s2]", "tag[s0] tag[s1] tag[n0] tag[n1]"),
-    *("tag[s0] tag[s1] tag[s2] tag[n0]", "tag[s0] tag[n0] tag[n1] tag[n2]", "tag[s0] tag[s1] word[s2]"),
+    "tag[s0] tag[s1] tag[n0], word[s0] tag[s1] tag[n0], tag[s0] word[s1] tag[n0], "
+    "tag[s0] tag[s1] word[n0], tag[s0] tag[n0] tag[n1], word[s0] tag[n0] tag[n1], tag[n0] tag[n1] tag[n2], "
+    "tag[s0] tag[s1] tag[s2], tag[s0] tag[s1] tag[n0] tag[n1], tag[s0] tag[s1] tag[s2] tag[n0], "
+    "tag[s0] tag[n0] tag[n1] tag[n2], tag[s0] tag[s1] word[s2], "
     # dependents
-    *("tag[s0] tag[s1] tag[s0.l]", "tag[s0] tag[s1] tag[s0.r]", "tag[s0] tag[s1] tag[s1.l]"),
-    *("tag[s0] tag[s1] tag[s1.r]", "word[s0] tag[s1] tag[s1.r]", "tag[s0] word[s1] tag[s0.l]"),
-    *("tag[s0] tag[n0] tag[s0.l]", "tag[s0] tag[n0] tag[s0.r]", "tag[s0] tag[s1] tag[n0] tag[s0.r]"),
-    *("tag[s0] tag[s1] tag[n0] tag[s1.r]", "tag[s0] tag[s0.l] tag[s0.l2]", "tag[s0] tag[s0.r] tag[s0.r2]"),
-    *("tag[s1] tag[s1.l] tag[s1.l2]", "tag[s1] tag[s1.r] tag[s1.r2]", "tag[s1] word[s1.r]"),
-    *("tag[s0] word[s0.l]", "tag[s0] word[s0.r]", "tag[s1] word[s1.l]"),
-    *("tag[s0] label[s0.l]", "tag[s0] label[s0.r]", "tag[s1] label[s1.l]", "tag[s1] label[s1.r]"),
-    *("tag[s0] tag[s1] label[s0.l]", "tag[s0] tag[s1] label[s1.r]", "tag[s0] tag[n0] label[s0.r]"),
-    *("word[s0] label[s0.l]", "word[s0] label[s0.r]", "word[s1] label[s1.r]", "word[s1] label[s1.l]"),
+    "tag[s0] tag[s1] tag[s0.l], tag[s0] tag[s1] tag[s0.r], tag[s0] tag[s1] tag[s1.l], "
+    "tag[s0] tag[s1] tag[s1.r], word[s0] tag[s1] tag[s1.r], tag[s0] word[s1] tag[s0.l], "
+    "tag[s0] tag[n0] tag[s0.l], tag[s0] tag[n0] tag[s0.r], tag[s0] tag[s1] tag[n0] tag[s0.r], "
+    "tag[s0] tag[s1] tag[n0] tag[s1.r], tag[s0] tag[s0.l] tag[s0.l2], tag[s0] tag[s0.r] tag[s0.r2], "
+    "tag[s1] tag[s1.l] tag[s1.l2], tag[s1] tag[s1.r] tag[s1.r2], tag[s1] word[s1.r], tag[s0] word[s0.l], "
+    "tag[s0] word[s0.r], tag[s1] word[s1.l], tag[s0] label[s0.l], tag[s0] label[s0.r], "
+    "tag[s1] label[s1.l], tag[s1] label[s1.r], tag[s0] tag[s1] label[s0.l], tag[s0] tag[s1] label[s1.r], "
+    "tag[s0] tag[n0] label[s0.r], word[s0] label[s0.l], word[s0] label[s0.r], word[s1] label[s1.r], "
+    "word[s1] label[s1.l], "
     # numbers of dependents, and distance
-    *("tag[s0] lefts[s0]", "tag[s0] rights[s0]", "tag[s1] lefts[s1]", "tag[s1] rights[s1]"),
-    *("word[s0] lefts[s0]", "word[s0] rights[s0]", "word[s1] lefts[s1]", "word[s1] rights[s1]"),
-    *("tag[s0] tag[s1] rights[s1] lefts[s0]", "tag[s0] distance", "tag[s1] distance"),
-    *(
-        "word[s0] distance",
-        "word[s1] distance",
-        "tag[s0] tag[s1] distance",
-        "tag[s0] tag[s1] tag[n0] distance",
-    ),
+    "tag[s0] lefts[s0], tag[s0] rights[s0], tag[s1] lefts[s1], tag[s1] rights[s1], word[s0] lefts[s0], "
+    "word[s0] rights[s0], word[s1] lefts[s1], word[s1] rights[s1], tag[s0] tag[s1] rights[s1] lefts[s0], "
+    "tag[s0] distance, tag[s1] distance, word[s0] distance, word[s1] distance, tag[s0] tag[s1] distance, "
+    "tag[s0] tag[s1] tag[n0] distance"
 )
-ACTIONS_SEEN = (
-    *("", "tag[s0]", "tag[s1]", "word[s0]", "word[s1]", "tag[s0] tag[s1]", "word[s0] tag[s1]"),
-    *("tag[s0] word[s1]", "word[s0] word[s1]", "symbol[s0] tag[s0]", "symbol[s1] tag[s1]"),
-    *("tag[s0] tag[s1] tag[n0]", "tag[s0] tag[s1] word[n0]", "tag[s0] tag[s1] tag[s2]", "tag[s1] tag[n0]"),
-    *("word[s1] tag[n0]", "tag[s1] tag[n0] tag[n1]", "symbol[s0] symbol[s1]"),
-    *("tag[s0] tag[s1] label[s0.l]", "tag[s0] tag[s1] label[s0.r]", "tag[s0] label[s0.l] label[s0.r]"),
-    *("tag[s0] tag[s1] label[s1.l]", "tag[s0] tag[s1] label[s1.r]", "tag[s1] label[s1.l] label[s1.r]"),
-    *("word[s0] label[s0.l]", "word[s0] label[s0.r]", "word[s1] label[s1.l]", "word[s1] label[s1.r]"),
-    *("label[s0.l] label[s0.r]", "label[s1.l] label[s1.r]", "tag[s1] label[s1.r] label[s1.r2]"),
-    *("tag[s0] label[s0.l] label[s0.l2]", "tag[s0] tag[s1] tag[s0.l]", "tag[s0] tag[s1] tag[s0.r]"),
-    *("tag[s0] tag[s1] tag[s1.l]", "tag[s0] tag[s1] tag[s1.r]", "tag[s0] word[s0.l]", "tag[s0] word[s0.r]"),
-    *("tag[s0] tag[s1] lefts[s0] rights[s0]", "tag[s0] tag[s1] lefts[s1] rights[s1]"),
-    *("tag[s0] tag[s1] distance", "tag[s1] distance"),
+ACTIONS_SEEN = names_in(
+    "-, tag[s0], tag[s1], word[s0], word[s1], tag[s0] tag[s1], word[s0] tag[s1], tag[s0] word[s1], "
+    "word[s0] word[s1], symbol[s0] tag[s0], symbol[s1] tag[s1], tag[s0] tag[s1] tag[n0], "
+    "tag[s0] tag[s1] word[n0], tag[s0] tag[s1] tag[s2], tag[s1] tag[n0], word[s1] tag[n0], "
+    "tag[s1] tag[n0] tag[n1], symbol[s0] symbol[s1], tag[s0] tag[s1] label[s0.l], "
+    "tag[s0] tag[s1] label[s0.r], tag[s0] label[s0.l] label[s0.r], tag[s0] tag[s1] label[s1.l], "
+    "tag[s0] tag[s1] label[s1.r], tag[s1] label[s1.l] label[s1.r], word[s0] label[s0.l], "
+    "word[s0] label[s0.r], word[s1] label[s1.l], word[s1] label[s1.r], label[s0.l] label[s0.r], "
+    "label[s1.l] label[s1.r], tag[s1] label[s1.r] label[s1.r2], tag[s0] label[s0.l] label[s0.l2], "
+    "tag[s0] tag[s1] tag[s0.l], tag[s0] tag[s1] tag[s0.r], tag[s0] tag[s1] tag[s1.l], "
+    "tag[s0] tag[s1] tag[s1.r], tag[s0] word[s0.l], tag[s0] word[s0.r], "
+    "tag[s0] tag[s1] lefts[s0] rights[s0], tag[s0] tag[s1] lefts[s1] rights[s1], tag[s0] tag[s1] distance, "
+    "tag[s1] distance"
 )
 # Where the treebank has morphology
-KINDS_OF_MORPHS = (
-    *("morph[s0]", "morph[s1]", "morph[n0]", "morph[s0] morph[s1]", "morph[s0] morph[n0]"),
-    *("morph[s1] morph[n0]", "morph[s0] morph[s1] morph[n0]", "morph[s0] tag[s1]", "tag[s0] morph[s1]"),
+KINDS_OF_MORPHS = names_in(
+    "morph[s0], morph[s1], morph[n0], morph[s0] morph[s1], morph[s0] morph[n0], morph[s1] morph[n0], "
+    "morph[s0] morph[s1] morph[n0], morph[s0] tag[s1], tag[s0] morph[s1]"
 )
-ACTIONS_OF_MORPHS = (
-    *("morph[s0]", "morph[s1]", "morph[s0] morph[s1]", "morph[s0] tag[s1]", "tag[s0] morph[s1]"),
+ACTIONS_OF_MORPHS = names_in(
+    "morph[s0], morph[s1], morph[s0] morph[s1], morph[s0] tag[s1], tag[s0] morph[s1]"
 )
 _DISTANCES = np.searchsorted([1, 2, 3, 4, 5, 7, 10, 15, 20, 30], np.arange(32))
 
@@ -169,7 +169,10 @@ class OracleTemplates(NamedTuple):
 def see(
     text: Text, third: Longs, second: Longs, top: Longs, token: int, positions: Longs, numbers: Longs
 ) -> None:
-    """Write the numbers of all fields. token: the next one, or the first position behind a sentence."""
+    """Write [POSITIONS] and [FIELDS], the numbers of all fields, of the three topmost trees.
+
+    third, second, top: [ATTRIBUTES]; token: the next one, or the first position behind a sentence
+    """
     positions[0], positions[1], positions[2] = top[HEAD], second[HEAD], third[HEAD]
     for i in range(AHEAD):
         positions[3 + i] = token + i
@@ -183,7 +186,8 @@ def see(
 
 @lean
 def _copy(top: Longs, second: Longs, columns: Longs, to: Longs, begin: int) -> int:
-    """Write some attributes of one tree, then of the other, from `begin` on; return where they end."""
+    """Write some attributes, [columns], of one tree, then of the other, from `begin` on; return where they
+    end."""
     for i in range(len(columns)):
         to[begin + i] = top[columns[i]]
         to[begin + len(columns) + i] = second[columns[i]]

@@ -11,7 +11,7 @@ from d2c.learning.kernels import kernel
 
 @kernel
 def parse(scorer: OracleScorer, text: Text, trees: Longs, begin: Longs, taken: Longs) -> None:
-    """Writes the actions of each sentence, the last of which accepts.
+    """Write the actions of each sentence, the last of which accepts.
 
     trees: by `states.new_stack`
     begin: [sentences] where a sentence's actions begin in `taken`; there is room for all that can be

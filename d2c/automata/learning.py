@@ -61,7 +61,7 @@ def learn(
 
 @inner
 def add_differences(gradient: Gradient, atoms: Longs, shares_of_outputs: Floats, right: int) -> None:
-    """Add how much more probable each output is than it should be, to the weights that it was scored by."""
+    """Add how much more probable each of [outputs] is than it should be, to the weights that scored it."""
     for output in range(len(shares_of_outputs)):
         amount = shares_of_outputs[output] - np.float32(output == right)
         if abs(amount) > _LEAST:

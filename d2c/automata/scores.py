@@ -85,26 +85,31 @@ class OracleScorer(NamedTuple):
 
     @classmethod
     def of(cls, tables: Tables, templates: OracleTemplates, weights: Floats) -> OracleScorer:
-        """Return a scorer with buffers of its own."""
-        sizes, actions = (len(POSITIONS), len(FIELDS) + 1, len(templates.table)), len(tables.kinds)
-        positions, numbers, atoms = (np.zeros(size, np.int64) for size in sizes)
-        sizes = KINDS, actions, max(KINDS, actions)
-        kind_scores, scores, part = (np.zeros(size, np.float32) for size in sizes)
+        """Return a scorer with buffers of its own. weights: [a power of two]"""
+        actions = len(tables.kinds)
         return cls(
-            *(tables, templates, weights, positions, numbers, atoms, kind_scores, scores, part),
-            Sums.of(templates, actions),
+            tables,
+            templates,
+            weights,
+            positions=np.zeros(len(POSITIONS), np.int64),
+            numbers=np.zeros(len(FIELDS) + 1, np.int64),
+            atoms=np.zeros(len(templates.table), np.int64),
+            kind_scores=np.zeros(KINDS, np.float32),
+            scores=np.zeros(actions, np.float32),
+            part=np.zeros(max(KINDS, actions), np.float32),
+            shared=Sums.of(templates, actions),
         )
 
 
 @lean
 def look(scorer: OracleScorer, text: Text, trees: Longs, top: int, token: int) -> None:
-    """See the three topmost trees of a stack and the tokens ahead."""
+    """See the three topmost trees of a stack, [rows, ATTRIBUTES], and the tokens ahead."""
     see(text, trees[top - 2], trees[top - 1], trees[top], token, scorer.positions, scorer.numbers)
 
 
 @lean
 def score(scorer: OracleScorer, kind: int, scores: Floats) -> int:
-    """Write the scores of the actions of a kind, or, where it is KINDS, of all kinds.
+    """Write [outputs] the scores of the actions of a kind, or, where it is KINDS, of all kinds.
 
     Returns how many features each has. Their slots are then in `atoms`: those of the first output, and those
     of the others behind them. A score is the sum of the sums of views, in their order.
@@ -121,7 +126,8 @@ def score(scorer: OracleScorer, kind: int, scores: Floats) -> int:
 
 @lean
 def _sum_view(scorer: OracleScorer, view: int, kind: int, sums: Floats, count: int) -> int:
-    """Sum the weights of a view's templates, and append their slots; return how many slots there are then."""
+    """Sum the weights of a view's templates into [outputs], append their slots; return how many slots there
+    are then."""
     weights, slots, templates = scorer.weights, scorer.atoms, scorer.templates
     begin = templates.begin[int(kind != KINDS)]
     mask, last = len(weights) - 1, len(weights) - len(sums)
@@ -141,7 +147,10 @@ def _sum_view(scorer: OracleScorer, view: int, kind: int, sums: Floats, count: i
 
 @lean
 def _find_places(shared: Sums, numbers: Longs) -> None:
-    """Find the places of a configuration's views, which are emptied if they hold others."""
+    """Find the places of a configuration's views, which are emptied if they hold others.
+
+    numbers: [FIELDS]
+    """
     for view in range(_SHARED):
         key = np.uint64(0)
         for i in range(shared.begin[view], shared.begin[view + 1]):
@@ -156,7 +165,10 @@ def _find_places(shared: Sums, numbers: Longs) -> None:
 
 @lean
 def _score_shared(scorer: OracleScorer, kind: int, begin: int, scores: Floats) -> None:
-    """Write what `score` does, with sums from the cache. begin: the first action of the kind; of KINDS, A."""
+    """Write what `score` does, [outputs], with sums from the cache.
+
+    begin: the first action of the kind; of KINDS, A
+    """
     shared, part, end = scorer.shared, scorer.part[: len(scores)], begin + len(scores)
     for output in range(len(scores)):
         scores[output] = 0.0
@@ -175,7 +187,7 @@ def _score_shared(scorer: OracleScorer, kind: int, begin: int, scores: Floats) -
 
 @lean
 def best_of(scores: Floats, allowed: NDArray[np.bool_]) -> int:
-    """The allowed one with the highest score, the first of equal ones."""
+    """Return the allowed one with the highest of [outputs] scores, the first of equal ones."""
     best = -1
     for i in range(len(scores)):
         if allowed[i] and (best < 0 or scores[i] > scores[best]):
@@ -185,7 +197,7 @@ def best_of(scores: Floats, allowed: NDArray[np.bool_]) -> int:
 
 @lean
 def shares(scores: Floats, allowed: NDArray[np.bool_]) -> None:
-    """Makes probabilities of scores: 0 for what is not allowed."""
+    """Turn [outputs] scores into probabilities: 0 for what is not allowed."""
     best, total = best_of(scores, allowed), np.float32(0.0)
     highest = scores[best]
     for i in range(len(scores)):
@@ -197,7 +209,7 @@ def shares(scores: Floats, allowed: NDArray[np.bool_]) -> None:
 
 @lean
 def only_of(allowed: NDArray[np.bool_]) -> int:
-    """The only allowed one; -1 where there are several."""
+    """Return the only one of [outputs] that is allowed; -1 where there are several."""
     only = -1
     for i in range(len(allowed)):
         if allowed[i]:
@@ -209,7 +221,10 @@ def only_of(allowed: NDArray[np.bool_]) -> int:
 
 @lean
 def decide(scorer: OracleScorer, text: Text, trees: Longs, top: int, token: int, row: int) -> int:
-    """The action that is taken: the best one of the best kind. row: of `masks`, by `states.row_of`."""
+    """Return the action that is taken: the best one of the best kind.
+
+    trees: [rows, ATTRIBUTES] the stack up to `top`; row: of `masks`, by `states.row_of`
+    """
     tables = scorer.tables
     kind, begin, best, looked = KINDS, 0, 0, False
     allowed, scores = tables.open[row], scorer.kind_scores

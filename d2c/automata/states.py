@@ -49,13 +49,14 @@ BOTTOM = 2  # a stack is an array [rows, ATTRIBUTES]; its first rows are empty: 
 
 
 def new_stack(text: Text) -> Longs:
-    """An empty stack with room for any sentence of a text; its top is row BOTTOM."""
+    """Return [rows, ATTRIBUTES] an empty stack with room for any sentence of a text; its top: row BOTTOM."""
     return np.zeros((BOTTOM + 1 + int(text.lengths.max(initial=0)), ATTRIBUTES), np.int64)
 
 
 @lean
 def row_of(tables: Tables, second: Longs, top: Longs, left: int) -> int:
-    """The row of `masks` and `open` that says which actions apply to two trees before so many tokens."""
+    """Return the row of `masks` and `open` that says which actions apply to two trees, [ATTRIBUTES] each,
+    before so many tokens."""
     spent = int(top[LEVEL] >= tables.unaries)
     classes = tables.classes
     return tables.rows[int(left == 0), spent, classes[second[SYMBOL]], classes[top[SYMBOL]]]
@@ -63,7 +64,7 @@ def row_of(tables: Tables, second: Longs, top: Longs, left: int) -> int:
 
 @lean
 def leaf(symbol: int, token: int, tree: Longs) -> None:
-    """Writes the class of a shifted token."""
+    """Write the class of a shifted token, [ATTRIBUTES]."""
     for i in range(ATTRIBUTES):
         tree[i] = 0
     tree[SYMBOL], tree[HEAD] = symbol, token
@@ -71,7 +72,7 @@ def leaf(symbol: int, token: int, tree: Longs) -> None:
 
 @lean
 def attach(tables: Tables, action: int, head: Longs, other: Longs) -> None:
-    """Makes of the head's class that of the tree that a LEFT or RIGHT action makes."""
+    """Turn a head's class, [ATTRIBUTES], into that of the tree that a LEFT or RIGHT action makes."""
     label = tables.arcs[action] if tables.arcs[action] else tables.labels[other[SYMBOL]]
     side, count = (L1, LEFTS) if tables.kinds[action] == LEFT else (R1, RIGHTS)
     head[side + 2], head[side + 3] = head[side], head[side + 1]
@@ -82,14 +83,14 @@ def attach(tables: Tables, action: int, head: Longs, other: Longs) -> None:
 
 @lean
 def promote(tables: Tables, action: int, tree: Longs) -> None:
-    """Makes of a tree's class that of the tree that a UNARY or ACCEPT action makes."""
+    """Turn a tree's class, [ATTRIBUTES], into that of the tree that a UNARY or ACCEPT action makes."""
     tree[SYMBOL] = tables.results[tree[SYMBOL], action]
     tree[LEVEL] += 1
 
 
 @lean
 def take(tables: Tables, text: Text, trees: Longs, top: int, action: int, token: int) -> int:
-    """Lets an action change the stack; where its top is then. token: the next one."""
+    """Let an action change a stack, [rows, ATTRIBUTES]; return where its top is then. token: the next one"""
     kind = tables.kinds[action]
     if kind == SHIFT:
         leaf(text.leaves[token], token, trees[top + 1])

@@ -19,7 +19,10 @@ from d2c.trees.dtree import is_projective, modifiers_of
 
 
 def standard_actions(heads: Sequence[int], labels: Sequence[str]) -> Iterator[Action]:
-    """The actions of arc-standard. Raises ValueError for heads (1..n, 0 = root) of no projective tree."""
+    """Yield the actions of arc-standard.
+
+    Raises ValueError for heads ([n] 1..n, 0 = root) of no projective tree.
+    """
     _check(heads)
     modifiers = modifiers_of(heads)
     kinds = [[LEFT if m < h else RIGHT for m in below] for h, below in enumerate(modifiers)]
@@ -29,7 +32,7 @@ def standard_actions(heads: Sequence[int], labels: Sequence[str]) -> Iterator[Ac
 
 
 def eager_actions(heads: Sequence[int], labels: Sequence[str]) -> Iterator[Action]:
-    """The actions of arc-eager. Raises ValueError for heads (1..n, 0 = root) of no projective tree."""
+    """Yield the actions of arc-eager, as `standard_actions` those of arc-standard."""
     _check(heads)
     stack: list[int] = []
     missing = [sum(m > h for m in below) for h, below in enumerate(modifiers_of(heads))]
@@ -48,7 +51,7 @@ def eager_actions(heads: Sequence[int], labels: Sequence[str]) -> Iterator[Actio
 
 
 def constituent_actions(ctree: CTree, scheme: Binarization = simple) -> Iterator[Action]:
-    """The actions that build a c-tree with head children. Raises ValueError for one with gaps."""
+    """Yield the actions that build a c-tree with head children. Raises ValueError for one with gaps."""
     if not ctree.is_continuous():
         raise ValueError("a c-tree with gaps is not built from left to right")
     heads, derivation = binarize(ctree, scheme)
@@ -72,7 +75,7 @@ class Built(NamedTuple):
 
 
 def built(actions: Iterable[Action]) -> Built:
-    """What a sequence of actions builds that apply one after the other. The reverse of the oracles."""
+    """Return what a sequence of actions builds that apply one after the other. The reverse of the oracles."""
     result, stack = Built([], [], []), list[int]()
     for kind, label, parent in actions:
         if kind == SHIFT:
@@ -104,7 +107,9 @@ class _Move(NamedTuple):
 
 
 def _moves(heads: Sequence[int], kinds: Sequence[Sequence[int]]) -> Iterator[_Move]:
-    """Shifts each token, and does all that can be done of the steps (of these kinds) of tokens on the stack.
+    """Yield a shift of each token, then all that can be done of the steps of tokens on the stack.
+
+    kinds: [n] of the steps of each token, in order
 
     The heads are those of a projective tree; closer dependents on a side are taken first.
     """
@@ -127,6 +132,6 @@ def _moves(heads: Sequence[int], kinds: Sequence[Sequence[int]]) -> Iterator[_Mo
 
 
 def _check(heads: Sequence[int]) -> None:
-    """Raises ValueError where no sequence of actions builds the tree."""
+    """Raise ValueError where no sequence of actions builds the tree."""
     if not is_projective(heads):
         raise ValueError("a d-tree with crossing arcs is not built from left to right; projectivize it first")

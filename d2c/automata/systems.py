@@ -94,21 +94,21 @@ class System:
 
     @cached_property
     def leaves(self) -> dict[str, int]:
-        """The symbols of shifted tokens by tag; that of "" is for all others: in d-trees, for all."""
+        """Return the symbols of shifted tokens by tag; that of "" is for all others: in d-trees, for all."""
         return {one.label: i for i, one in enumerate(self.symbols) if one is not None and one.is_tag}
 
     def leaf(self, tag: str) -> int:
-        """The symbol of a shifted token."""
+        """Return the symbol of a shifted token."""
         return self.leaves.get(tag, self.leaves[""])
 
     @cached_property
     def number_of(self) -> dict[Action, int]:
-        """The numbers of actions."""
+        """Return the numbers of actions."""
         return {action: number for number, action in enumerate(self.actions)}
 
 
 def arc_standard(labels: Iterable[str], roots: Iterable[str]) -> System:
-    """Arc-standard: a head takes its dependents from itself outward, left ones and right ones in any order.
+    """Return arc-standard: a head takes its dependents from itself outward, left and right in any order.
 
     labels, roots: those of arcs, and those of the root; so in all systems of d-trees. A symbol says what the
     last action made of a tree: a leaf, what ended with a left-arc (l), or with a right-arc (r). Raises
@@ -121,7 +121,7 @@ def arc_standard(labels: Iterable[str], roots: Iterable[str]) -> System:
 
 
 def arc_eager(labels: Iterable[str], roots: Iterable[str]) -> System:
-    """Arc-eager: a token may commit itself to the tree below it as its head before it has right dependents.
+    """Return arc-eager: a token may commit itself to its head, below it, before its right dependents.
 
     UNARY is that commitment, which says the label (the symbol has a bar then, and the label), and RIGHT the
     reduction that makes the arc. Only a token without right dependents (not r) may commit itself or take
@@ -151,7 +151,7 @@ def arc_eager(labels: Iterable[str], roots: Iterable[str]) -> System:
 
 
 def constituents(steps: Iterable[Step], tags: Iterable[str], unaries: int = 3) -> System:
-    """Bottom-up parsing with a binarized grammar: all steps that a treebank's derivations have, and its tags.
+    """Return bottom-up parsing with a binarized grammar: all steps of a treebank's derivations, and its tags.
 
     A part of a constituent goes on with steps to parents of its own label, and only whole constituents and
     pre-terminals are dependents. What is not in the treebank is added where stacks were dead without: steps
@@ -202,7 +202,7 @@ class _Rules(NamedTuple):
 
 
 def _some(items: Iterable[Item]) -> list[Item]:
-    """Sorted, each once. Raises ValueError where there is none: stacks would be dead."""
+    """Return items sorted, each once. Raises ValueError where there is none: stacks would be dead."""
     if not (found := sorted(set(items))):  # type: ignore[type-var]
         raise ValueError("a system needs labels of arcs and of roots, or steps")
     return found
@@ -211,7 +211,7 @@ def _some(items: Iterable[Item]) -> list[Item]:
 def _system(
     symbols: Sequence[Symbol], steps: Sequence[Action], roots: Iterable[str], rules: _Rules, unaries: int = 1
 ) -> System:
-    """Adds SHIFT and ACCEPT, and makes the tables. Neither symbols nor steps come twice.
+    """Return the system of some steps, SHIFT and ACCEPT. Neither symbols nor steps come twice.
 
     Raises ValueError where they are too many.
     """
@@ -253,9 +253,10 @@ def _system(
 
 
 def _masks(kinds: Longs, fits: Bools) -> tuple[Longs, Bools]:
-    """`rows` and `masks` of the tables.
+    """Return `rows` and `masks` of the tables.
 
-    fits: [C, 3, A] whether a symbol of a class is a head, is taken beside it, and is a head at the end alone
+    kinds: [A] of the actions
+    fits:  [C, 3, A] whether a symbol of a class is a head, is taken beside it, and is a head at the end alone
     """
     heads, others, late = (fits[:, i] for i in range(3))
     each, masks = np.arange(len(kinds)), []
