@@ -4,11 +4,13 @@
 
 OTHER_PYTHON is the Python of the other environment. Rows are parts of d2c, in a process of their own that
 learns what it needs from the first sentences of CRAFT, or whole commands, from the start of a process to its
-end: `help`, `load` (`d2c.load()`), `first-tree` of a text, `encode-file` and `evaluate-file` on train, `en`
-and `en-small` on the words of dev. All work once unmeasured, with compiled kernels, then both versions in
-turn, so that other load meets both. Figures are medians: seconds by the clock and of CPU time, and the peak
-of memory; ratios are here / other. `same`: equal results. Reads $D2C_TREEBANKS (default ../shared/treebanks),
-unless --train and --dev name files in brackets.
+end: `help`, `load` (`d2c.load()`) and `first-tree` of a text; `encode-file`, `decode-file` (of a reduction)
+and `evaluate-file` on all of train, beside `nltk-kept` and `nltk-dropped`, where NLTK merely reads it; `en`
+and `en-small` on the words of dev. `-2`: two processes. `compile-ROUTE-train` and `-parse` compile kernels,
+less `compile-nothing`. All others work once unmeasured, with compiled kernels. Both versions work in turn, so
+that other load meets both. Figures are medians: seconds by the clock and of CPU time, and the peak of memory
+of a process; ratios are here / other. `same`: equal results. Below stand the sizes of train and dev. Reads
+$D2C_TREEBANKS (default ../shared/treebanks), unless --train and --dev name files in brackets.
 """
 
 from __future__ import annotations
@@ -26,20 +28,39 @@ import click
 from benchmarks import house
 from benchmarks.shared import FilePath, Line, Used, names_option, print_table, run, say
 from d2c.base.inputs import files_of
+from d2c.base.temporary import scratch
+from d2c.trees.ctree import CTree
+from d2c.trees.formats.brackets import save_brackets
 from d2c.trees.formats.reading import CLEANED
 from papers.table import Cell
 from treebanks.files import known
 
 D2C = ("-m", "d2c")
-COMMANDS = {  # arguments of Python; TRAIN is that file
+NLTK = "import nltk, sys; trees = [nltk.Tree.fromstring(line) {} for line in open(sys.argv[1])]"
+TWO = ("--jobs", "2")
+COMPILE = "d2c.training.warm_up"
+COMMANDS = {  # arguments of Python; TRAIN is a file of a tree a line, DTREES what `encode` makes of it
     "help": (*D2C, "--help"),
     "load": ("-c", "import d2c; d2c.load()"),
     "first-tree": (*D2C, "parse", "--text"),
+    "nltk-kept": ("-c", NLTK.format(""), "TRAIN"),
+    "nltk-dropped": ("-c", NLTK.format("and None"), "TRAIN"),
     "encode-file": (*D2C, "encode", "TRAIN"),
+    "encode-file-2": (*D2C, "encode", "TRAIN", *TWO),
+    "decode-file": (*D2C, "decode", "DTREES", "-m", "MODEL"),
+    "decode-file-2": (*D2C, "decode", "DTREES", "-m", "MODEL", *TWO),
     "evaluate-file": (*D2C, "evaluate", "TRAIN", "TRAIN"),
+    "compile-nothing": ("-m", COMPILE, "train", "reduction"),
+    **{
+        f"compile-{route}-{purpose}": ("-m", COMPILE, purpose, route)
+        for route in ("cky", "labeler")
+        for purpose in ("train", "parse")
+    },
     "en": (*D2C, "parse", "en", "--tokenized"),
+    "en-2": (*D2C, "parse", "en", "--tokenized", *TWO),
     "en-small": (*D2C, "parse", "en-small", "--tokenized"),
 }
+FILES = {"TRAIN": "train.mrg", "DTREES": "dtrees.conllu", "MODEL": "model"}
 TEXT = "They saw the cat with glasses.\n"
 ROWS = (*house.ROWS, *COMMANDS)
 MEASURED = ("s", "CPU s", "MB")
@@ -91,15 +112,18 @@ class Part:
 
 
 class Command:
-    """A whole process each time."""
+    """A whole process each time; cold: with an empty cache of kernels."""
 
-    def __init__(self, python: str, arguments: Sequence[str], given: str) -> None:
-        self.command, self.given = [python, "-P", *arguments], given.encode()
-        self.checksum = self.work().checksum
+    def __init__(self, python: str, arguments: Sequence[str], given: str, cold: bool) -> None:
+        self.command, self.given, self.cold = [python, "-P", *arguments], given.encode(), cold
+        self.checksum = 0 if cold else self.work().checksum
 
     def work(self) -> Used:
         """Work once."""
-        return run(self.command, self.given)
+        if not self.cold:
+            return run(self.command, self.given)
+        with scratch() as cache:
+            return run(["env", f"NUMBA_CACHE_DIR={cache}", *self.command])
 
     def end(self) -> float:
         """Return the checksum of the first output."""
@@ -124,29 +148,43 @@ def main(
     """Time both and print the table."""
     parts = (train, "train"), (dev, "dev")
     files = [file or next(iter(files_of(known("craft").files[part]))) for file, part in parts]
-    names = [str(file.absolute()) for file in files]
+    trees = [[*CLEANED(file)] for file in files]
     pythons = [sys.executable, *([other_python] if other_python else [])]
     lines: list[Line] = []
-    for row in rows:
-        say(row)
-        if row in COMMANDS:
-            arguments = [names[0] if word == "TRAIN" else word for word in COMMANDS[row]]
-            given = TEXT if row == "first-tree" else words_of(files[1]) if row.startswith("en") else ""
-            workers: list[Worker] = [Command(python, arguments, given) for python in pythons]
-        else:
-            for python in pythons:
-                Part(python, row, *names, str(FEW)).end()  # compiles
-            workers = [Part(python, row, *names, str(sentences)) for python in pythons]
-        lines.append([row, *cells(workers, runs)])
+    with scratch() as place:
+        for row in rows:
+            say(row)
+            if row in COMMANDS:
+                arguments = prepared(COMMANDS[row], place, trees[0])
+                words = "".join(" ".join(ctree.tokens.forms) + "\n" for ctree in trees[1])
+                given = TEXT if row == "first-tree" else words if row.startswith("en") else ""
+                cold = row.startswith("compile")
+                workers: list[Worker] = [Command(python, arguments, given, cold) for python in pythons]
+            else:
+                names = [str(file.absolute()) for file in files]
+                for python in pythons:
+                    Part(python, row, *names, str(FEW)).end()  # compiles
+                workers = [Part(python, row, *names, str(sentences)) for python in pythons]
+            lines.append([row, *cells(workers, runs)])
     header = list(MEASURED)
     if other_python:
         header = [*(title for what in MEASURED for title in (what, "other", "ratio")), "same"]
     print_table(["", *header], lines)
+    for (_, part), ctrees in zip(parts, trees, strict=True):
+        print(f"{part}: {len(ctrees):,} trees, {sum(len(ctree.tokens) for ctree in ctrees):,} tokens")
 
 
-def words_of(file: Path) -> str:
-    """Return lines of the words of trees."""
-    return "".join(" ".join(ctree.tokens.forms) + "\n" for ctree in CLEANED(file))
+def prepared(arguments: Sequence[str], place: Path, ctrees: Sequence[CTree]) -> list[str]:
+    """Return the arguments with the paths of files in a folder, which are made by this d2c if absent."""
+    paths = {name: place / file for name, file in FILES.items()}
+    train, dtrees, model = map(str, paths.values())
+    if not Path(train).exists():
+        save_brackets(ctrees, Path(train))
+    if "MODEL" in arguments and not Path(model).exists():
+        d2c = [sys.executable, "-P", *D2C]
+        run([*d2c, "encode", train, "-o", dtrees])
+        run([*d2c, "train", train, "--dev", train, "--dparser", "gold", "-o", model])
+    return [str(paths.get(word, word)) for word in arguments]
 
 
 def cells(workers: Sequence[Worker], runs: int) -> list[Cell]:

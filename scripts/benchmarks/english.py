@@ -103,7 +103,8 @@ def speed(models: tuple[str, ...], lines: int, jobs: int) -> None:
             elif recipe.converts:
                 arguments, size = [str(dtrees)], of_dtrees
             rows.append([name, jobs, *measured([name, *arguments, "--jobs", str(jobs)], size)])
-    print_table(["model", "jobs", "words", "words/s", "words per CPU second", "most MB of a process"], rows)
+    header = ("jobs", "words", "words/s", "words per CPU second", "most MB of a process", "checksum")
+    print_table(["model", *header], rows)
 
 
 work_option = click.option(
@@ -130,10 +131,12 @@ def functions(work: Path) -> None:
     print_table(["function", "constituents", *columns], rows)
 
 
-def measured(arguments: Sequence[str], words: int) -> list[int]:
-    """Return words, words a second by the clock and of CPU time, and MB of memory of `d2c parse`."""
+def measured(arguments: Sequence[str], words: int) -> list[Any]:
+    """Return of `d2c parse` words, words a second by the clock and of CPU time, MB of memory, and the
+    checksum of its output."""
     used = run([sys.executable, "-m", "d2c", "parse", *arguments])
-    return [words, round(words / used.seconds), round(words / used.cpu), used.kilobytes // 1024]
+    speeds = round(words / used.seconds), round(words / used.cpu)
+    return [words, *speeds, used.kilobytes // 1024, f"{used.checksum:08x}"]
 
 
 def dev(name: str, sentences: int | None) -> list[CTree]:

@@ -36,7 +36,7 @@ def known(*places: str) -> Any:
     """Return the first of these (module:name, in `d2c`) that there is."""
     for module, _, name in (place.partition(":") for place in places):
         try:
-            return getattr(import_module(f"d2c.{module}"), name)
+            return getattr(import_module(f"d2c.{module}".rstrip(".")), name)
         except ModuleNotFoundError:
             continue
     raise ModuleNotFoundError(f"none of {', '.join(places)} is installed")
@@ -107,6 +107,18 @@ class House:
         few = [ctree.tokens for ctree in self.dev[:COMPARED]]
         return Work(self.fit_transition, lambda parser: arcs(parser.parse(few)))
 
+    def texts(self, how: str) -> Work:
+        """Eighty sentences of dev by `en`, as one text, as eighty of which `pipe` makes batches, or one by
+        one."""
+        parser = known(":load")("en")
+        texts = [" ".join(ctree.tokens.forms) for ctree in self.dev[:80]]
+        ways: dict[str, Callable[[], list[Any]]] = {
+            "one": lambda: [parser("\n\n".join(texts))],
+            "piped": lambda: [*parser.pipe(texts)],
+            "alone": lambda: [*map(parser, texts)],
+        }
+        return Work(ways[how], lambda documents: (str(one.sentences) for one in documents))
+
     def fit_transition(self) -> Any:
         """Train with the small preset."""
         new = known(*(f"{room}.transition_parser:TransitionParser" for room in ("automata", "training")))
@@ -139,6 +151,9 @@ ROWS: dict[str, Callable[[House], Work]] = {
     "transition-greedy": lambda house: house.transition("greedy"),
     "transition-exact": lambda house: house.transition("exact"),
     "train-transition": House.train_transition,
+    "text": lambda house: house.texts("one"),
+    "texts-piped": lambda house: house.texts("piped"),
+    "texts-alone": lambda house: house.texts("alone"),
 }
 
 
