@@ -21,7 +21,6 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
-from typing import Protocol
 
 import click
 
@@ -62,19 +61,10 @@ COMMANDS = {  # arguments of Python; TRAIN is a file of a tree a line, DTREES wh
 }
 FILES = {"TRAIN": "train.mrg", "DTREES": "dtrees.conllu", "MODEL": "model"}
 TEXT = "They saw the cat with glasses.\n"
+ENGLISH = ("en", "en-2", "en-small")
 ROWS = (*house.ROWS, *COMMANDS)
 MEASURED = ("s", "CPU s", "MB")
 FEW = 40  # sentences, where kernels are compiled
-
-
-class Worker(Protocol):
-    """One version of d2c at the work of one row."""
-
-    def work(self) -> Used:
-        """Work once."""
-
-    def end(self) -> float:
-        """End it; return the checksum of its results."""
 
 
 class Part:
@@ -150,21 +140,20 @@ def main(
     files = [file or next(iter(files_of(known("craft").files[part]))) for file, part in parts]
     trees = [[*CLEANED(file)] for file in files]
     pythons = [sys.executable, *([other_python] if other_python else [])]
-    lines: list[Line] = []
+    names, lines = [str(file.absolute()) for file in files], list[Line]()
+    words = "".join(" ".join(ctree.tokens.forms) + "\n" for ctree in trees[1])
     with scratch() as place:
         for row in rows:
             say(row)
-            if row in COMMANDS:
-                arguments = prepared(COMMANDS[row], place, trees[0])
-                words = "".join(" ".join(ctree.tokens.forms) + "\n" for ctree in trees[1])
-                given = TEXT if row == "first-tree" else words if row.startswith("en") else ""
-                cold = row.startswith("compile")
-                workers: list[Worker] = [Command(python, arguments, given, cold) for python in pythons]
-            else:
-                names = [str(file.absolute()) for file in files]
-                for python in pythons:
+            workers = list[Part | Command]()
+            for python in pythons:
+                if row in COMMANDS:
+                    given = TEXT if row == "first-tree" else words if row in ENGLISH else ""
+                    arguments = prepared(COMMANDS[row], place, trees[0])
+                    workers.append(Command(python, arguments, given, cold=row.startswith("compile")))
+                else:
                     Part(python, row, *names, str(FEW)).end()  # compiles
-                workers = [Part(python, row, *names, str(sentences)) for python in pythons]
+                    workers.append(Part(python, row, *names, str(sentences)))
             lines.append([row, *cells(workers, runs)])
     header = list(MEASURED)
     if other_python:
@@ -187,7 +176,7 @@ def prepared(arguments: Sequence[str], place: Path, ctrees: Sequence[CTree]) -> 
     return [str(paths.get(word, word)) for word in arguments]
 
 
-def cells(workers: Sequence[Worker], runs: int) -> list[Cell]:
+def cells(workers: Sequence[Part | Command], runs: int) -> list[Cell]:
     """Let all work in turn; return what they take, and whether their results are equal if there are two."""
     used: list[list[Used]] = [[] for _ in workers]
     for number in range(runs):
