@@ -28,7 +28,7 @@ from treebanks.files import folder
 @click.option("-o", "--output", type=click.Path(path_type=Path), default="models", show_default=True)
 @click.option("--checkpoints", type=click.Path(path_type=Path), help="Folder from which training goes on.")
 def main(names: tuple[str, ...], treebanks: Path | None, output: Path, checkpoints: Path | None) -> None:
-    """Builds models into directories of their names; without names, all that are not there yet."""
+    """Build models into directories of their names; without names, all that are not there yet."""
     for name in names or (name for name in RECIPES if not is_model(output / name)):
         try:
             build(RECIPES[name], treebanks or folder(), output / name, say, checkpoints)

@@ -98,7 +98,7 @@ class Grammar:
 
 
 def is_variable(argument: str) -> bool:
-    """Variables are capitalised. (``_`` matches anything and binds nothing.)"""
+    """Say whether it is capitalised. (``_`` matches anything and binds nothing.)"""
     return argument[0].isupper()
 
 
@@ -163,7 +163,7 @@ def read_items(tokens: Iterator[str]) -> tuple[Item, ...]:
 
 
 def split(text: str | None) -> tuple[str, ...]:
-    """``"a, b"`` to ``("a", "b")``."""
+    """Turn ``"a, b"`` into ``("a", "b")``."""
     return tuple(re.split(r",\s*", text)) if text else ()
 
 

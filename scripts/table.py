@@ -153,7 +153,7 @@ def main(names: tuple[str, ...], out: Path, treebanks: Path | None, **options: A
 
 
 def _said() -> str:
-    """The options that were given, with the names of files alone: other machines have other folders."""
+    """Return the options that were given, with names of files alone: other machines have other folders."""
     context, words = click.get_current_context(), list[str]()
     for option in context.command.params:
         given, name = context.params.get(option.name or ""), option.opts[-1]
@@ -168,7 +168,7 @@ def _said() -> str:
 
 
 def _treebank(options: dict[str, Any]) -> Treebank:
-    """Of the options. Raises UsageError where files are missing."""
+    """Return the treebank of the options. Raises UsageError where files are missing."""
     files = {part: options[part] for part in PARTS if options[part]}
     if not {"train", "dev"} <= set(files):
         raise click.UsageError("give --train and --dev, or --treebanks")

@@ -93,7 +93,7 @@ DPARSER_NAMES = [*DPARSERS, *ENCODERS, "default", *(f"{name}+{own}" for name in 
 @click.option("--seed", default=1, show_default=True)
 @click.option("--models", type=FilePath, default="models", show_default=True, help="All is kept here.")
 def main(dparsers: list[str], cparsers: list[str], packed: str | None, models: Path, **settings: Any) -> None:
-    """Prints the table; the first d-parser is what the others are held against."""
+    """Print the table; the first d-parser is what the others are held against."""
     torch.set_num_threads(1)  # of all trainings: minutes and weights do not depend on the order of names
     data = Data(models, **settings)
     if packed:

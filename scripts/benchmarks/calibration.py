@@ -93,7 +93,7 @@ def judged_by(model: Model, gold: Sequence[CTree]) -> list[Judged]:
 @click.option("--models", metavar="NAME,...", help="These, and none is trained.")
 @click.option("-o", "--output", "directory", type=FilePath, default="calibration", show_default=True)
 def main(models: str | None, dev_sentences: int, directory: Path, **settings: Any) -> None:
-    """Prints the table."""
+    """Print the table."""
     if models:
         named = {name: Model.load(find(name)) for name in models.split(",")}
         print_rows(named, ("craft-dev", "genia-dev", "masc-dev", "gum-dev"), dev_sentences)

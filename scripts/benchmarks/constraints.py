@@ -46,7 +46,7 @@ def drawn(
 @click.argument("model", required=False)
 @click.option("--count", default=10_000, show_default=True)
 def main(model: str | None, count: int) -> None:
-    """Prints one line."""
+    """Print one line."""
     rng, parser = random.Random(1), d2c.load(model)
     sentences = [ctree.tokens.forms for ctree in islice(read_brackets(SAMPLE), 200)]
     lines, every = list[str](), list[SpanConstraints]()

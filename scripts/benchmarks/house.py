@@ -56,16 +56,16 @@ class House:
         return list(map(self.reduction.encode, self.dev))
 
     def encode(self) -> Work:
-        """c-trees → d-trees with labels."""
+        """Return c-trees → d-trees with labels."""
         return Work(self.encoded, arcs)
 
     def decode(self) -> Work:
-        """Gold d-trees with labels → c-trees without unary nodes."""
+        """Return gold d-trees with labels → c-trees without unary nodes."""
         dtrees = self.encoded()
         return Work(lambda: list(self.reduction.decode_all(dtrees)), brackets)
 
     def unaries(self) -> Work:
-        """Unary nodes of gold unaryless trees."""
+        """Return unary nodes of gold unaryless trees."""
         classifier = known("reduction.unary.classifier:UnaryClassifier", "reduction.unary:UnaryClassifier")
         predict, strip = classifier(seed=1).fit(self.train).predict, known("trees.unaries:strip_unaries")
         bare = [strip(ctree)[0] for ctree in self.dev]
@@ -73,18 +73,18 @@ class House:
         return Work(lambda: list(map(predict, parts)), list)
 
     def labeler(self) -> Work:
-        """Labels of gold heads."""
+        """Return labels of gold heads."""
         labeler, dtrees = self.fit_labeler(), self.encoded()
         return Work(lambda: list(labeler.label_all(dtrees)), arcs)
 
     def cky(self) -> Work:
-        """Gold d-trees without labels → c-trees."""
+        """Return gold d-trees without labels → c-trees."""
         chart = self.fit_cky(self.train)
         dtrees = list(map(chart.encode, self.dev))
         return Work(lambda: list(chart.decode_all(dtrees)), brackets)
 
     def train_cky(self) -> Work:
-        """One epoch of constrained CKY, on half of the sentences."""
+        """Return one epoch of constrained CKY, on half of the sentences."""
         ctrees, few = self.train[: len(self.train) // 2], self.dev[:COMPARED]
         return Work(
             lambda: self.fit_cky(ctrees),
@@ -92,24 +92,24 @@ class House:
         )
 
     def train_labeler(self) -> Work:
-        """The labeler."""
+        """Return the training of the labeler."""
         few = list(map(self.reduction.encode, self.dev[:COMPARED]))
         return Work(self.fit_labeler, lambda labeler: arcs(labeler.label_all(few)))
 
     def transition(self, search: str) -> Work:
-        """The words and tags of dev → d-trees, by a d-parser that learned from gold d-trees."""
+        """Return words and tags of dev → d-trees, by a d-parser that learned from gold d-trees."""
         parser, sentences = self.fit_transition(), [ctree.tokens for ctree in self.dev]
         parser.search = search
         return Work(lambda: list(parser.parse(sentences)), arcs)
 
     def train_transition(self) -> Work:
-        """The same d-parser's training."""
+        """Return the same d-parser's training."""
         few = [ctree.tokens for ctree in self.dev[:COMPARED]]
         return Work(self.fit_transition, lambda parser: arcs(parser.parse(few)))
 
     def texts(self, how: str) -> Work:
-        """Eighty sentences of dev by `en`, as one text, as eighty of which `pipe` makes batches, or one by
-        one."""
+        """Return parsing by `en`: eighty sentences of dev as one text, as eighty that `pipe` takes, or one
+        by one."""
         parser = known(":load")("en")
         texts = [" ".join(ctree.tokens.forms) for ctree in self.dev[:80]]
         ways: dict[str, Callable[[], list[Any]]] = {

@@ -33,7 +33,7 @@ BEST = 10, 50
 @click.option("--dparser", default="transition:standard;exact", show_default=True)
 @names_option("--routes", ROUTES, "reduction,labeler,cky")
 def main(sentences: int, dev_sentences: int, dparser: str, routes: list[str]) -> None:
-    """Prints the table."""
+    """Print the table."""
     with scratch() as directory:
         parts = directory / "train.mrg", directory / "dev.mrg"
         drawing = ("craft-train", sentences), ("craft-dev", dev_sentences)

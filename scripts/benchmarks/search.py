@@ -32,7 +32,7 @@ BATCH = 1000  # trees
 
 
 def ours(patterns: list[str], trees: list[CTree]) -> tuple[float, float, list[int]]:
-    """CPU seconds of preparing the trees once, and of all patterns; how much each matches."""
+    """Return CPU seconds of preparing the trees once, and of all patterns; how much each matches."""
     begin = time.process_time()
     batches = [TreeNodes(trees[i : i + BATCH]) for i in range(0, len(trees), BATCH)]
     prepared = time.process_time()
@@ -41,7 +41,10 @@ def ours(patterns: list[str], trees: list[CTree]) -> tuple[float, float, list[in
 
 
 def theirs(patterns: list[str], trees: list[CTree]) -> tuple[float, float, list[int]]:
-    """The same of nltk.tgrep; patterns are compiled before, as that is done once for any number of trees."""
+    """Return the same of nltk.tgrep.
+
+    Patterns are compiled before, as that is done once for any number of trees.
+    """
     from nltk.tgrep import tgrep_compile, tgrep_positions
     from nltk.tree import ParentedTree
 
@@ -57,7 +60,7 @@ def theirs(patterns: list[str], trees: list[CTree]) -> tuple[float, float, list[
 @click.argument("treebank", type=click.Path(path_type=Path, exists=True))
 @click.option("--nltk", "some", default=500, show_default=True, help="Trees that nltk.tgrep searches.")
 def search(treebank: Path, some: int) -> None:
-    """Prints what both need for the patterns."""
+    """Print what both need for the patterns."""
     warnings.simplefilter("ignore")  # of pyparsing
     begin = time.process_time()
     rules = load_head_rules("collins")

@@ -55,7 +55,7 @@ VOTED = "voted.mrg"
 def main(
     models: Path, text: int, dparser: str, cparser: str, taught_dparser: str, taught_cparser: str, **of: Any
 ) -> None:
-    """Prints the tables."""
+    """Print the tables."""
     torch.set_num_threads(1)
     chart: dict[str, Any] = {"grammar": "closed", "table_bits": ChartSettings().table_bits}
     data = Data(models, tags="gold", folds=None, every=1, **of, **chart)

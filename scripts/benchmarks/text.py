@@ -165,7 +165,7 @@ def read(name: str) -> list[Tokens]:
 @click.option("--part", type=click.Choice([*PARTS]), default="dev", show_default=True)
 @click.option("--errors", metavar="RULES", help="Show the sentences that these cut wrongly.")
 def main(part: str, errors: str | None) -> None:
-    """Prints the table."""
+    """Print the table."""
     directory = find("en")
     systems: dict[str, Cut] = {
         "d2c": by_rules(rules_of(directory, lambda: Model.load(directory))),

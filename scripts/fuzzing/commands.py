@@ -28,7 +28,7 @@ class Done(NamedTuple):
 
 
 def d2c(*arguments: str, stdin: Path | None = None) -> Done:
-    """Runs a command in the directory of this process. Raises Fault where it ended as none may."""
+    """Run a command in the directory of this process. Raises Fault where it ended as none may."""
     with tempfile.TemporaryDirectory(prefix="out.", dir="..") as beside:
         files = [Path(beside) / name for name in ("out", "err")]
         before = {*os.listdir()}
@@ -60,7 +60,7 @@ def unwanted(left: set[str], errors: str) -> set[str]:
 
 
 def _status(arguments: tuple[str, ...]) -> int | str:
-    """The exit status, or the traceback of what was raised instead."""
+    """Return the exit status, or the traceback of what was raised instead."""
     sys.argv = ["d2c", *arguments]
     try:
         main()

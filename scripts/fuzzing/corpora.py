@@ -98,7 +98,7 @@ def group(model: Model) -> Group:
 
 
 class Here:
-    """A `Crew` of one worker, which is this process."""
+    """A `d2c.corpora.work.Crew` of one worker, which is this process."""
 
     size = 1
 
@@ -106,7 +106,7 @@ class Here:
         self._work, self._answers = job.worker(), list[tuple[int, Any]]()
 
     def submit(self, worker: int, task: WorkerTask) -> None:
-        """As `Crew` says."""
+        """Do a task at once."""
         try:
             answer = self._work(task)
         except Exception as error:  # as a worker process has it
@@ -114,12 +114,12 @@ class Here:
         self._answers.append((worker, answer))
 
     def answers(self, _seconds: float) -> list[tuple[int, Any]]:
-        """As `Crew` says."""
+        """Return the answers to all tasks since the last call."""
         answers, self._answers = self._answers, []
         return answers
 
     def renew(self, worker: int) -> None:
-        """As `Crew` says."""
+        """Do nothing: this worker stays."""
 
 
 def column(rng: Random) -> pa.Array:

@@ -259,7 +259,7 @@ def differences(
 @click.option("--words", default=120_000, show_default=True)
 @click.option("--seed", default=1, show_default=True)
 def main(tables: tuple[str, ...], models: Path, kept: Path, words: int, seed: int) -> None:
-    """Prints the tables."""
+    """Print the tables."""
     kept.mkdir(parents=True, exist_ok=True)
     for table in tables:
         rows, groups = rows_of(table), GENRES if table == "genres" else GROUPS

@@ -30,17 +30,17 @@ Vectors = Iterable[tuple[str, NDArray[np.float32]]]  # of words
 
 
 def encoder_of(package: str) -> Path:
-    """The directory with the encoder that an installed package has. Raises ModelError."""
+    """Return the directory with the encoder that an installed package has. Raises ModelError."""
     return _file_of(package, "config.json", "an encoder").parent
 
 
 def encoder(name: str, place: Path) -> Path:
-    """The directory of one of ENCODERS; place: where one that is made of its packages is kept."""
+    """Return the directory of one of ENCODERS; place: where one that is made of packages is kept."""
     return encoder_of(MINILM) if name == FINETUNE else mpnet(place / f"{_FOLDER}-{_LAYERS}")
 
 
 def mpnet(directory: Path) -> Path:
-    """The directory, with all-mpnet-base-v2's first layers. Raises ModelError without its five packages."""
+    """Return the directory, with all-mpnet-base-v2's first layers. Raises ModelError without its packages."""
     if directory.is_dir():
         return directory
     with TemporaryFile() as archive:
@@ -58,7 +58,7 @@ def mpnet(directory: Path) -> Path:
 
 
 def glove() -> Vectors:
-    """GloVe's 400,000 words, all small letters, 50 numbers each. Raises ModelError without its package."""
+    """Yield GloVe's 400,000 words, in small letters, with 50 numbers. Raises ModelError without them."""
     numbers = np.load(_file_of(GLOVE, "*.npy", "word vectors"), mmap_mode="r", allow_pickle=False)
     import pyarrow.parquet
 
@@ -67,7 +67,8 @@ def glove() -> Vectors:
 
 
 def wordllama(words: Collection[str]) -> Iterator[tuple[str, NDArray[np.float32]]]:
-    """WordLlama's 256 numbers of each word, the mean of those of its pieces. Raises ModelError without it."""
+    """Yield words with WordLlama's 256 numbers, the mean of those of a word's pieces. Raises ModelError
+    without it."""
     weights = _file_of(WORDLLAMA, "*_256.safetensors", "word vectors")
     rules = _file_of(WORDLLAMA, "*_tokenizer_config.json", "word vectors")
     from safetensors.numpy import load_file
@@ -81,7 +82,8 @@ def wordllama(words: Collection[str]) -> Iterator[tuple[str, NDArray[np.float32]
 
 
 def vectors_file(vectors: Vectors, file: Path) -> Path:
-    """A text file with vectors, a word and its numbers per line; words that no line can hold are left out."""
+    """Return a text file with vectors, a word and its numbers a line; words that no line can hold are left
+    out."""
     file.parent.mkdir(parents=True, exist_ok=True)
     with open_output(file) as stream:
         for word, vector in vectors:

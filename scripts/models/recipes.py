@@ -28,7 +28,7 @@ class BuildSpec(TrainingSpec):
 
     @property
     def tagging(self) -> Tagging | None:
-        """How models come by their tagger."""
+        """Return how models come by their tagger."""
         made = super().tagging
         if made is None:
             return None

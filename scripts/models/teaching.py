@@ -51,7 +51,7 @@ class Lesson:
 
     @property
     def file(self) -> str:
-        """What its trees are kept as."""
+        """Return the name of the file of its trees."""
         names = (teacher.partition(_OVER)[0] for teacher in self.teachers)
         return f"{self.text.partition('.')[0]}-{'-'.join(names)}.mrg"
 

@@ -18,7 +18,7 @@ CPARSER = "shift-reduce"
 
 
 def parsers(experiment: PaperExperiment) -> Table:
-    """Arc-standard and arc-eager, greedy and exact, then other d-parsers, with the routes on their d-trees.
+    """Compare arc-standard and arc-eager, greedy and exact, and other d-parsers, by routes on their d-trees.
 
     Last the automaton of the binarized grammar, which needs no d-parser, with either search.
     """

@@ -96,7 +96,7 @@ def chosen(experiment: PaperExperiment) -> dict[str, float]:
 
 
 def tuning(experiment: PaperExperiment) -> Table:
-    """F1 and speed with each λ, and, with the chosen λ, with each γ of method 2."""
+    """Return F1 and speed with each λ, and, with the chosen λ, with each γ of method 2."""
     penalty, gamma = chosen(experiment).values()
     steps = [("λ", x, x == penalty, _with_penalty(experiment, x)) for x in sorted({*PENALTIES, penalty})]
     steps += [("γ", x, x == gamma, _with_gamma(experiment, penalty, x)) for x in sorted({*GAMMAS, gamma})]

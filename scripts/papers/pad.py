@@ -115,7 +115,7 @@ def _with_beams(experiment: PaperExperiment) -> Iterator[Parses]:
 
 
 def _f1_against_uas(header: Sequence[str], rows: Sequence[Sequence[Cell]]) -> Draw:
-    """The columns of F1 against that of UAS, one mark for each d-parser."""
+    """Return a picture of F1 against UAS, one mark for each d-parser."""
     uas, f1, best = (header.index(title) for title in ("UAS", "F1", "oracle"))
     by_uas = sorted(rows, key=lambda row: float(row[uas] or 0))
 
@@ -201,7 +201,7 @@ def _kind(parses: Parses) -> str:
 
 
 def _f1(experiment: PaperExperiment, fitted: Fitted[Route], parses: Parses) -> list[float]:
-    """F1 of a route on a d-parser's d-trees and on gold ones; `_f1_on`: the titles of both."""
+    """Return F1 of a route on a d-parser's d-trees and on gold ones; `_f1_on`: the titles of both."""
     return [experiment.score(fitted, one).f1 for one in (parses, experiment.parses(GOLD, "dev"))]
 
 
@@ -244,7 +244,7 @@ def brackets(experiment: PaperExperiment) -> Table:
 
 
 def _errors(experiment: PaperExperiment) -> tuple[Mapping[str, Any], str]:
-    """rules: count and rights of each of RULE_CLASSES; missed and wrong brackets by error. And whose."""
+    """Return count and rights of each of RULE_CLASSES, missed and wrong brackets by error; and whose."""
     parses, fitted = experiment.best_parses(), chart(experiment)
 
     def make(_: Path) -> dict[str, Any]:

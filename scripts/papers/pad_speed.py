@@ -92,7 +92,7 @@ def pruning(experiment: PaperExperiment) -> Table:
 
 
 def _sizes(experiment: PaperExperiment, fitted: Fitted[ConstrainedCKY], parses: Parses) -> NDArray[np.int64]:
-    """[sentences] rules in the charts of d-trees; 0: no parse."""
+    """Return [sentences] rules in the charts of d-trees; 0: no parse."""
 
     def make(_: Path) -> dict[str, list[int]]:
         return {"sizes": [fitted.route.chart_size(d) for d in counted(parses.dtrees, "sizes of charts")]}
@@ -101,7 +101,7 @@ def _sizes(experiment: PaperExperiment, fitted: Fitted[ConstrainedCKY], parses: 
 
 
 def _lexicalised(experiment: PaperExperiment) -> Mapping[str, Any]:
-    """What LEX CKY makes of short sentences."""
+    """Return what LEX CKY makes of short sentences."""
     fitted = _figure_4(experiment)
 
     def make(_: Path) -> dict[str, Any]:
@@ -125,7 +125,7 @@ def _lexicalised(experiment: PaperExperiment) -> Mapping[str, Any]:
 
 
 def _figure_4(experiment: PaperExperiment) -> Fitted[ConstrainedCKY]:
-    """A chart whose features are those of Figure 4 alone, which say nothing of d-trees."""
+    """Return a chart whose features are those of Figure 4 alone, which say nothing of d-trees."""
     own: dict[str, Any] = {**experiment.settings.chart, **chosen(experiment)}
     own |= {"seed": experiment.settings.seed, "context": False, "labels": False}
 
@@ -174,7 +174,7 @@ def run_time(experiment: PaperExperiment) -> Table:
 def _milliseconds(
     experiment: PaperExperiment, fitted: Fitted[ConstrainedCKY], parses: Parses
 ) -> NDArray[np.float64]:
-    """[sentences] of CPU time, of the fastest of a few runs."""
+    """Return [sentences] of CPU time, of the fastest of a few runs."""
 
     def taken(dtree: DTree) -> float:
         start = time.process_time()

@@ -90,12 +90,12 @@ class Scored:
 
     @property
     def f1(self) -> float:
-        """Of all sentences, in percent."""
+        """Return F1 of all sentences, in percent."""
         return f1_of(self.brackets)
 
     @property
     def seconds(self) -> float:
-        """From tokens to c-trees; 0 for a file of trees."""
+        """Return those from tokens to c-trees; 0 for a file of trees."""
         return self.parsing + self.converting
 
     def cells(self, titles: Iterable[str]) -> list[Cell]:
@@ -104,7 +104,7 @@ class Scored:
 
 
 def _tokens_per_second(scored: Scored) -> int | None:
-    """None on gold d-trees and of files, which took no time."""
+    """Return None on gold d-trees and of files, which took no time."""
     parsed = scored.parsing or scored.attachment is None and scored.converting
     return round(scored.tokens / scored.seconds) if parsed else None
 

@@ -192,7 +192,7 @@ class StanzaConstituency:
         return parser
 
     def _arguments(self) -> tuple[dict[str, Any], float, tuple[Encoder, Any] | None]:
-        """Those of Stanza's training program, the passes, and the encoder with its tokenizer."""
+        """Return the arguments of Stanza's training program, the passes, the encoder with its tokenizer."""
         own, epochs = PRESETS["finetune" if self.bert_model is not None else self.preset]
         arguments = stanza_program.parse_args(["--no_multistage", "--optim", "adamw"]) | own
         arguments["device"] = self.device or default_device()
@@ -249,7 +249,7 @@ class StanzaConstituency:
 
 
 def _parts(trees: Sequence[Tree], sequences: Sequence[Any], rare: float) -> dict[str, Any]:
-    """What the network is made for. rare: the share of words that count as rare"""
+    """Return what the network is made for. rare: the share of words that count as rare"""
     return {
         "transitions": transition_sequence.all_transitions(sequences),
         "constituents": Tree.get_unique_constituent_labels(trees),
@@ -263,7 +263,7 @@ def _parts(trees: Sequence[Tree], sequences: Sequence[Any], rare: float) -> dict
 def _network(
     parts: Mapping[str, Any], arguments: Mapping[str, Any], encoder: tuple[Encoder, Any] | None
 ) -> Any:
-    """The network before it has learned. parts: as `_parts` has them"""
+    """Return the network before it has learned. parts: as `_parts` has them"""
     none = {} if encoder else {"bert_model": None, "bert_finetune": False, "stage1_bert_finetune": False}
     vectors = Pretrain()  # on which Stanza insists: of no word, and 0
     vectors._vocab = PretrainedWordVocab([], lang="d2c")
@@ -298,7 +298,7 @@ def _to_stanza(ctree: CTree, code_of: dict[str, str]) -> Tree:
 
 
 def _from_stanza(tree: Tree | None, tokens: Tokens, symbols: Sequence[str]) -> CTree:
-    """What stands below Stanza's root, over our own tokens; None: a flat tree.
+    """Return what stands below Stanza's root, over our own tokens; None: a flat tree.
 
     symbols: by code; several nodes below that root are joined under the first, that of most roots
     """
@@ -323,7 +323,7 @@ def _from_stanza(tree: Tree | None, tokens: Tokens, symbols: Sequence[str]) -> C
 
 
 def _batches(items: Sequence[Any], size: int) -> Iterator[list[Any]]:
-    """Batches of trees with sequences of similar length without end, composed anew for every pass."""
+    """Yield batches of trees with sequences of similar length without end, composed anew for every pass."""
     while True:
         order = random.sample(items, len(items))
         order.sort(key=lambda item: len(item.gold_sequence))
@@ -336,7 +336,7 @@ _Found = tuple[Tree, list[float]]  # with the confidences of its nodes in postor
 
 
 def _predict(model: Any, sentences: Sequence[Tokens]) -> dict[int, _Found]:
-    """Greedily; without those sentences in which nothing can be done any more."""
+    """Return trees by greedy search, without those sentences in which nothing can be done any more."""
     words = [
         [Tree(tag, Tree(form or EMPTY_FORM)) for form, tag in zip(one.forms, one.tags, strict=True)]
         for one in sentences

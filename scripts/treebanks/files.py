@@ -56,7 +56,7 @@ def read_treebanks(path: Path) -> list[Treebank]:
 
 
 def _treebank(name: str, section: Any, folder: Path) -> Treebank:
-    """Raises ValueError, TypeError."""
+    """Return the treebank of a section. Raises ValueError, TypeError."""
     if not isinstance(section, dict):
         raise ValueError(f"{name} is not a section with train and dev")
     given = {key.replace("-", "_"): value for key, value in section.items()}

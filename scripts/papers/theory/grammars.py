@@ -54,7 +54,7 @@ class Rule(NamedTuple):
 
     @property
     def children(self) -> tuple[Symbol, ...]:
-        """B1…Bk; none of a terminal."""
+        """Return B1…Bk; none of a terminal."""
         return () if isinstance(self.right, str) else self.right
 
     def __str__(self) -> str:
