@@ -1,4 +1,4 @@
-"""Tests of scripts stand apart: plain `pytest` leaves them out, `pytest tests/scripts` and `.ci/run` run them."""
+"""Plain `pytest` leaves tests of scripts out; `pytest tests/scripts` and `.ci/run` run them."""
 
 from __future__ import annotations
 

@@ -28,12 +28,28 @@ SAMPLE = Path(__file__).parents[3] / "data" / "sample" / "train.mrg"
 OF_PAD = [name for name in TABLES if name.startswith("pad-")]
 
 
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("shared")
+
+
 @pytest.fixture
-def sample(told: dict[tuple[str, ...], tuple[int, ...]], tmp_path: Path) -> PaperExperiment:
+def sample(told: dict[tuple[str, ...], tuple[int, ...]], shared: Path) -> PaperExperiment:
+    """What one test has made of it the next ones find."""
+    return made_in(shared, told)
+
+
+@pytest.fixture
+def fresh(told: dict[tuple[str, ...], tuple[int, ...]], tmp_path: Path) -> PaperExperiment:
+    """The same, of which nothing is made yet."""
+    return made_in(tmp_path, told)
+
+
+def made_in(directory: Path, told: dict[tuple[str, ...], tuple[int, ...]]) -> PaperExperiment:
     """60 sentences to learn from and ten more, of which the d-parser knows five."""
     with open(SAMPLE, encoding="utf-8") as stream:
         lines = [line.rstrip() for line in islice(stream, 70)]
-    made = experiment(tmp_path, {"train": lines[:60], "dev": lines[60:]}, dparsers=(MISSING, TOLD), folds=2)
+    made = experiment(directory, {"train": lines[:60], "dev": lines[60:]}, dparsers=(MISSING, TOLD), folds=2)
     for dtree in list(made.encoded("direct", "dev"))[:5]:
         told[dtree.tokens.forms] = dtree.heads
     return made
@@ -97,15 +113,15 @@ class Beamed(Told):
         yield from super().parse(given) if self.beam >= 4 else nothing
 
 
-def test_beams_of_one_training(sample: PaperExperiment, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_beams_of_one_training(fresh: PaperExperiment, monkeypatch: pytest.MonkeyPatch) -> None:
     """Table 4 of PAD has three parsers with beams."""
     monkeypatch.setitem(DPARSERS, "beamed", Registered(f"{__name__}:Beamed"))
-    own = replace(sample, settings=replace(sample.settings, dparsers=("beamed", TOLD)))
+    own = replace(fresh, settings=replace(fresh.settings, dparsers=("beamed", TOLD)))
     found = {parses.source: [dtree.heads for dtree in parses.dtrees] for parses in _with_beams(own)}
     assert [*found] == ["beamed", *(f"beamed, beam {beam}" for beam in (1, 4, 16)), TOLD]
     greedy = found.pop("beamed, beam 1")
     assert all(heads == found[TOLD] != greedy for heads in found.values())
-    assert len([*sample.store.directory.glob("dparser-*")]) == 2
+    assert len([*fresh.store.directory.glob("dparser-*")]) == 2
 
 
 def test_the_quickest_dparser_is_no_matter_of_time() -> None:
@@ -147,11 +163,11 @@ def test_grammars(sample: PaperExperiment) -> None:
         assert by_name[name][1] > by_name["simple"][1] and by_name[name][2] > by_name["simple"][2]
 
 
-def test_jackknifing(sample: PaperExperiment, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_jackknifing(fresh: PaperExperiment, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of d-trees that are right all is learned as from gold ones."""
-    for dtree in sample.encoded("direct", "train"):
+    for dtree in fresh.encoded("direct", "train"):
         Told.heads[dtree.tokens.forms] = dtree.heads
-    gold, jackknifed = make_table("pad-jackknife", sample).rows
+    gold, jackknifed = make_table("pad-jackknife", fresh).rows
     assert [gold[0], jackknifed[0]] == ["gold", "jackknifed"] and gold[1:] == jackknifed[1:]
 
 

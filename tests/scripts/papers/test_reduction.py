@@ -98,10 +98,22 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {part: directory / f"{part}.mrg" for part in ("train", "dev")}
 
 
+@pytest.fixture(scope="module")
+def steps(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("steps")
+
+
 @pytest.fixture
-def experiment(files: dict[str, Path], tmp_path: Path) -> PaperExperiment:
+def experiment(files: dict[str, Path], steps: Path) -> PaperExperiment:
+    """What one test has made the next ones find."""
     settings = Settings(("chain",), tags="gold", tagger="last", folds=2, penalty=0.1, gamma=0.5)
-    return PaperExperiment.of(Treebank("sample", files), settings, Store(tmp_path / "steps"))
+    return PaperExperiment.of(Treebank("sample", files), settings, Store(steps))
+
+
+@pytest.fixture
+def fresh(experiment: PaperExperiment, tmp_path: Path) -> PaperExperiment:
+    """The same, of which nothing is made yet."""
+    return PaperExperiment.of(experiment.treebank, experiment.settings, Store(tmp_path / "steps"))
 
 
 @pytest.fixture
@@ -158,11 +170,11 @@ def test_one_shot_and_two_stage(experiment: PaperExperiment) -> None:
     assert table.notes[-1] == "sample: 40 sentences of train, 12 of dev; gold tags."
 
 
-def test_the_first_stage_sees_no_labels(experiment: PaperExperiment) -> None:
-    experiment.all_parses("dev", UNLABELLED)
-    (file,) = experiment.store.directory.glob("dparser-*/dparser/labels.json")
+def test_the_first_stage_sees_no_labels(fresh: PaperExperiment) -> None:
+    fresh.all_parses("dev", UNLABELLED)
+    (file,) = fresh.store.directory.glob("dparser-*/dparser/labels.json")
     assert json.loads(file.read_text()) == ["dep", "root"]
-    bare, direct = (list(experiment.encoded(name, "dev")) for name in (UNLABELLED, "direct"))
+    bare, direct = (list(fresh.encoded(name, "dev")) for name in (UNLABELLED, "direct"))
     assert [dtree.heads for dtree in bare] == [dtree.heads for dtree in direct]
 
 
@@ -219,23 +231,22 @@ def test_what_is_there_is_not_made_again(
 
 
 @pytest.mark.usefixtures("alone")
-def test_many_treebanks_with_both_kinds_of_tags(experiment: PaperExperiment) -> None:
-    table = spmrl([experiment, with_gaps(experiment)])
+def test_many_treebanks_with_both_kinds_of_tags(fresh: PaperExperiment) -> None:
+    table = spmrl([fresh, with_gaps(fresh)])
     assert table.header == ("route", "tags", "sample", "gaps", "average")
     routes = ("reduction", "labeler", "cky")
     assert [row[:2] for row in table.rows] == [[r, t] for t in ("gold", "predicted") for r in routes]
     for _, _, *f1, average in table.rows:
         assert average == pytest.approx(fmean(f1))  # type: ignore[type-var]
-    tagged = experiment.with_tags("predicted")
+    tagged = fresh.with_tags("predicted")
     parses, route = tagged.parses("chain", "dev"), make_route("reduction").fit(tagged.trees("train"))
     guess = [*route.decode_all(parses.dtrees)]
-    gold = experiment.gold("dev")
+    gold = fresh.gold("dev")
     own = figures(gold, [replace(b, tokens=a.tokens) for a, b in zip(gold, guess, strict=True)])
     assert table.rows[3][2] == pytest.approx(own["spmrl"][ALL]["f1"])
     assert "50.0 % of the sentences of dev have gaps" in table.notes[1]
     made = [
-        json.loads(file.read_text())["made of"]
-        for file in experiment.store.directory.glob("route-*/step.json")
+        json.loads(file.read_text())["made of"] for file in fresh.store.directory.glob("route-*/step.json")
     ]
     charts = [step for step in made if step["route"] == "cky"]
     assert [(step["penalty"], step["gamma"]) for step in charts] == [(0.1, 0.5)] * 4  # the settings'
