@@ -25,8 +25,9 @@ from d2c.trees.formats.reading import CLEANED
 from tests.pages import chromium
 
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # read when torch is loaded
-settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("busy")
+settings.register_profile("thorough", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("quick", settings.get_profile("thorough"), max_examples=40)
+settings.load_profile("quick")  # unless --hypothesis-profile names another one
 
 SAMPLE = Path(__file__).parents[1] / "data" / "sample" / "train.mrg"
 

@@ -62,6 +62,7 @@ def test_a_parse_imports_nothing_large(after_a_parse: list[str]) -> None:
     assert after_a_parse[:2] == [PARSED, "[]"]
 
 
+@pytest.mark.slow
 def test_an_encoder_needs_no_compiler_and_no_training() -> None:
     pytest.importorskip("stanza")
     pytest.importorskip("transformers")

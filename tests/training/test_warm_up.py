@@ -180,6 +180,7 @@ print(packed_arcs(dtree).is_single, compiled)
 )
 
 
+@pytest.mark.slow
 def test_a_model_that_is_warm_compiles_nothing_more() -> None:
     pytest.importorskip("stanza")
     said = subprocess.run([sys.executable, "-c", WARM], check=True, capture_output=True, text=True).stdout

@@ -119,7 +119,7 @@ def constrained(draw: st.DrawFn) -> tuple[CTree, SpanConstraints]:
     return ctree, SpanConstraints.of(*spans, n) or SpanConstraints()
 
 
-@settings(max_examples=1000)
+@settings(max_examples=250)
 @given(constrained())
 def test_none_is_broken(given: tuple[CTree, SpanConstraints]) -> None:
     ctree, constraints = given
