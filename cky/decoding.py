@@ -258,8 +258,10 @@ class ChartDecoder:
         return packed if kept.is_single else self._arranged(packed, observed, beam)
 
     def _arranged(self, packed: Packed, observed: Observed, beam: float) -> Packed:
-        """Return packed arcs with what is in the chart: projective d-trees, and crossing ones. observed: [n +
-        2]"""
+        """Return packed arcs with what is in the chart: projective d-trees, and crossing ones.
+
+        observed: [n + 2]
+        """
         around = self.settings.context or len(self.query.constraints.sides) > 0
         ends = packed.arcs.yields if packed.yields.size else None
         yields = NO_YIELDS if ends is None else ends.reshape(packed.yields.shape)

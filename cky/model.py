@@ -19,7 +19,7 @@ from d2c.learning.weights import Arrays, Like, dense, read_arrays, sparse, spars
 from d2c.packed.feature import ArcFeature
 from d2c.trees.binarization import GLUE, LEFT, RIGHT, UNARY, Symbol
 
-FORMAT = 5  # of the model directory; any change of the features makes a new one
+CHART_FORMAT = 5  # of the model directory; any change of the features makes a new one
 _SETTINGS, _WEIGHTS = "cky.json", "weights.npz"
 _CONSTRAINTS = {"by_tag": Like("b1", 2), "sides": Like("i8", 1), "next_side": Like("i4", 1)}
 
@@ -75,14 +75,14 @@ def write_model(directory: Path, settings: ChartSettings, learned: Learned) -> N
         vocabulary=learned.vocabulary,
         arcs=learned.arcs,
     )
-    write_settings(directory / _SETTINGS, FORMAT, file)
+    write_settings(directory / _SETTINGS, CHART_FORMAT, file)
     write_arrays(directory / _WEIGHTS, sparse(learned.weights) | learned.allowed._asdict())
 
 
 def read_model(directory: Path) -> tuple[ChartSettings, Learned]:
     """Return what `write_model` wrote. Raises ModelError."""
     path = directory / _SETTINGS
-    file = read_as(path, FORMAT, ModelFile)
+    file = read_as(path, CHART_FORMAT, ModelFile)
     with reading(path):
         settings = ChartSettings(**file.settings)
         observed = _grammar(file.rules, file.levels)

@@ -167,8 +167,7 @@ class Reduction(Route):
     def _confidences_all(
         self, dtrees: Iterable[DTree], repairs: Repairs
     ) -> Iterator[tuple[CTree, Confidences]]:
-        """Yield what `confidences` returns, for a stream of d-trees, in batches; see
-        `d2c.reduction.confidence`."""
+        """Yield what `confidences` returns, in batches; see `d2c.reduction.confidence`."""
         for batch in self._decoded(dtrees, repairs, True):
             if self.unaries_ is not None:
                 sure = self.unaries_.shares(batch.ctrees)
@@ -259,8 +258,7 @@ class Reduction(Route):
     def _relabel_with_shares(
         self, dtrees: Iterable[DTree], counts: Counter[str]
     ) -> list[tuple[DTree, Sequence[float]]]:
-        """Return what `relabel` does, and how sure each label is [n]: those of a d-parser, which have no
-        scores, 1."""
+        """Return what `relabel` does, and how sure each label is [n]: 1, since d-parsers give none."""
         return [(dtree, (1.0,) * len(dtree.heads)) for dtree in dtrees]
 
     def _k_best_dtrees(self, dtree: DTree, k: int) -> list[tuple[float, DTree]]:

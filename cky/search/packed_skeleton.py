@@ -212,8 +212,11 @@ def _add_states(reach: Reach, keys: Longs, around: bool, place: _Place, begin: i
 
 @inner
 def _add_side(reach: Reach, keys: Longs, around: bool, row: int, sides: _Sides) -> _Sides:
-    """Add the states of a side of a word, from the word outward. keys: [items] sorted keys; row: its
-    number"""
+    """Add the states of a side of a word, from the word outward.
+
+    keys: [items] sorted keys
+    row:  number of the side
+    """
     n, counts = len(reach.marks), sides.counts
     side, h, begin, end = row // n, row % n, np.int64(reach.begin[row]), np.int64(reach.begin[row + 1])
     if begin == end:  # most words

@@ -78,8 +78,10 @@ def bracket_key(symbol: Any, first: Any, last: Any, n: int) -> Any:
 
 @lean
 def _reward(rules: Ints, rule: int, begin: int, end: int, loss: Floats) -> None:
-    """Write -1 into `loss` [E] for the edges from begin to end that have the rule of a gold part; rules:
-    [E]"""
+    """Write -1 into `loss` [E] for the edges from begin to end that have the rule of a gold part.
+
+    rules: [E] of the edges
+    """
     for edge in range(begin, end):
         if rules[edge] == rule:
             loss[edge] = -1.0

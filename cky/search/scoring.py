@@ -157,8 +157,7 @@ def _of_rule(weights: Floats, atoms: Longs, bounds: Longs, keys: Longs, rule: in
 
 @lean
 def _of_parent(weights: Floats, atoms: Longs, bounds: Longs, parent: int) -> np.float32:
-    """Return what the parent symbol adds to a score; weights [2^k], atoms [ATOMS] and bounds as of
-    `_of_rule`."""
+    """Return what the parent symbol adds to a score; weights [2^k] and atoms [ATOMS] as of `_of_rule`."""
     total = _total(weights, atoms, 0, bounds[RULE], parent)
     return total + _total(weights, atoms, bounds[PARENT], bounds[_GROUPS], parent)
 

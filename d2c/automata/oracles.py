@@ -29,7 +29,7 @@ from d2c.learning.words import Lexicon, NamesFile
 from d2c.trees.ctree import Tokens
 
 PRESETS = {"default": 10, "small": 4}  # passes over the training treebank
-FORMAT = 1  # of the model files
+ORACLE_FORMAT = 1  # of the model files
 _SETTINGS, _WEIGHTS = "oracle.json", "oracle.npz"
 
 
@@ -117,14 +117,14 @@ class LinearOracle:
         file = OracleFile(
             **self.lexicon_.names(), parameters=self.settings.to_json(), actions=len(self.system.actions)
         )
-        write_settings(directory / _SETTINGS, FORMAT, file)
+        write_settings(directory / _SETTINGS, ORACLE_FORMAT, file)
         write_arrays(directory / _WEIGHTS, sparse(self.weights_))
 
     @classmethod
     def load(cls, directory: Path, system: System) -> Self:
         """Return what `save` wrote of an oracle for the same system. Raises ModelError."""
         path = directory / _SETTINGS
-        file = read_as(path, FORMAT, OracleFile)
+        file = read_as(path, ORACLE_FORMAT, OracleFile)
         with reading(path):
             oracle = cls(system, **file.parameters)
             if file.parameters != oracle.settings.to_json():

@@ -75,14 +75,12 @@ class AdaGrad(NamedTuple):
         return self.slots[: self.touched[0]]
 
     def average(self) -> Floats:
-        """Return the mean of the weights over all steps [size]; the last ones follow the last sentences too
-        closely."""
+        """Return the mean of each weight over all steps [size]; the last follow the last sentences too well."""
         catch_up(self)
         return self._means(self.of_gradients)
 
     def truncated_average(self) -> Floats:
-        """Return `average` [size], but 0 where the last weight is 0: a greater penalty makes a smaller
-        model."""
+        """Return `average` [size], but 0 where the last weight is: greater penalties make smaller models."""
         catch_up(self)
         slots = self.of_gradients
         return self._means(slots[self.weights[slots] != 0])

@@ -53,8 +53,7 @@ _HALF, _SOME, _SIGN = np.uint64(32), np.uint64(29), np.uint64(2)
 
 
 def fields_of(columns: Sequence[str], positions: Sequence[str]) -> tuple[str, ...]:
-    """Return the name of every column at every position, as `look_up` orders them: word[h], word[m], ...,
-    tag[h]."""
+    """Return every column at every position, as `look_up` orders them: word[h], word[m], ..., tag[h]."""
     return tuple(f"{column}[{position}]" for column in columns for position in positions)
 
 
@@ -112,8 +111,7 @@ def fill_atoms(numbers: Longs, table: Rows, begin: int, end: int, salt: int, ato
 
 @lean
 def atom_of(numbers: Longs, table: Rows, row: np.uint64, salt: int) -> int:
-    """Return the atom of one template, a row of the table [T, WIDTH]; other arguments are those of
-    `fill_atoms`."""
+    """Return the atom of one template, a row of the table [T, WIDTH]; all else as in `fill_atoms`."""
     # Unsigned: products wrap around there, while the compiler takes it that signed ones never overflow.
     x = (np.uint64(salt * 1024) + row) * _TEMPLATE
     x += np.uint64(numbers[table[row, 0]]) * _FIRST

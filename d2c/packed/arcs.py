@@ -80,8 +80,7 @@ class PackedArcs(NamedTuple):
         return np.repeat(np.arange(len(self.begin) - 1, dtype=np.int32), np.diff(self.begin))
 
     def places(self, dependents: NDArray[Any], heads: NDArray[Any]) -> Longs:
-        """Return where the arcs from these heads [C] (0 = root) to these words [C] (from 0) are; -1: there is
-        none."""
+        """Return where the arcs from heads [C] (0 = root) to words [C] (from 0) are; -1: there is none."""
         found, there = self._sought(dependents, heads)
         return np.where(there, found, -1)
 

@@ -183,8 +183,7 @@ def fit_weights(route: OverArcs, ctrees: Iterable[CTree], dtrees: Iterable[DTree
 def reweighted(
     score: Callable[[ArcFeature], float], feature: ArcFeature, dtrees: Sequence[DTree]
 ) -> ArcFeature:
-    """Return the feature with the weights of arcs, and of ends of yields where these count, that score
-    best."""
+    """Return the feature with the best weights of arcs and, where these count, of ends of yields."""
     best = _better(score, feature, "weight")
     return _better(score, best, "yields") if feature.yields > 0 and _gives(dtrees, "yields") else best
 

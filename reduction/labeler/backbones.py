@@ -78,8 +78,7 @@ class Backbones(NamedTuple):
         return np.flatnonzero(np.diff(self.begin))
 
     def sentences_of(self, heads: Longs) -> Longs:
-        """Return the number, from 0, of the sentence that each of these tokens and gaps [M] is in or
-        before."""
+        """Return the number, from 0, of the sentence that each token or gap [M] is in or before."""
         return np.searchsorted(np.flatnonzero(self.tags == 0)[1:-1], heads, side="right")
 
     def by_sentence(self) -> list[Longs]:

@@ -163,8 +163,7 @@ class LabelTemplates(NamedTuple):
 
 @inner
 def arc_atoms(templates: LabelTemplates, arcs: Backbones, h: int, i: int) -> int:
-    """Write the atoms of the arc from h to modifiers[i]; return how many there are (section 4.2: φ(h, m,
-    ℓ))."""
+    """Write the atoms of the arc from h to modifiers[i], φ(h, m, ℓ) of section 4.2; return how many."""
     tags, predicted, modifiers = arcs.tags, arcs.predicted, arcs.modifiers
     begin, middle, end = arcs.begin[h], arcs.middle[h], arcs.begin[h + 1]
     right = i >= middle

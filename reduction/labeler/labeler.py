@@ -236,8 +236,7 @@ class Labeler:
         return self._labelled(batch, backbones, best), backbones, best
 
     def _best(self, backbones: Backbones, heads: Longs, counts: Counter[str] | None) -> Longs:
-        """Return the numbers of the best labels of the modifiers of these heads [H], by position
-        [positions]."""
+        """Return the numbers of the best labels [positions] of the modifiers of these heads [H]."""
         best = np.zeros(len(backbones.tags), np.int64)
         with _SHARED:
             states = self._spare.pop() if self._spare else JointStates.new(self._table)

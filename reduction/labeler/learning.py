@@ -150,8 +150,7 @@ def slots_of(
 
 @inner
 def _add_pair(scorer: LabelScorer, before: int, label: int, joins: int, slots: Longs, n: int) -> int:
-    """Append the slots of a pair with the atoms that `pair_atoms` wrote to `slots[:n]`; return how many there
-    are then."""
+    """Append the slots of a pair with the atoms that `pair_atoms` wrote to `slots[:n]`; return the new n."""
     key = pair_key(len(scorer.table.symbols), before, label, joins)
     for i in range(PAIR_ATOMS):
         slots[n + i] = (scorer.templates.atoms[i] + key) & (len(scorer.weights) - 1)

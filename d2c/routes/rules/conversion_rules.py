@@ -72,8 +72,7 @@ def arcs_into(tags: Sequence[str], heads: Sequence[int], labels: Sequence[str] |
 def extract_rules(
     ctree: CTree, heads: Sequence[int], labels: Sequence[str] | None = None
 ) -> list[ConversionRule]:
-    """Return the rules of a c-tree, one for each arc of a d-tree over the same tokens, but for chains too
-    long."""
+    """Return the rules of a c-tree, one for each arc of a d-tree over its tokens, but for chains too long."""
     n, parents = len(heads), ctree.parents()
     spines = [_spine(parents, token) for token in range(n)]
     built, found = [0] * n, []

@@ -92,8 +92,7 @@ class RuleBased(Route):
         )
 
     def encode(self, ctree: CTree) -> DTree:
-        """Return the d-tree that a d-parser learns from; an arc's label is the phrase symbol that it
-        makes."""
+        """Return the d-tree that a d-parser learns from; the label of an arc is its phrase symbol."""
         return to_labelled_dependencies(self._heads.headed(ctree))
 
     def _decode(self, dtree: DTree, repairs: Repairs) -> CTree:
