@@ -8,14 +8,14 @@ from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from d2c.api.tree import Tree
-from d2c.parsing.json_lines import alternatives_to_json, error_to_json
-from d2c.parsing.parsed import NO_CTREE, Parsed
+from d2c.parsing import sentence as parsing
+from d2c.parsing.json_lines import to_json
+from d2c.parsing.sentence import NO_CTREE
 
 if TYPE_CHECKING:
     import pandas
 
 COLUMNS = ("sentence", "label", "start", "end", "text", "head", "depth", "confidence")
-_NO_TREE = Tree(NO_CTREE)
 
 
 class Alternative(NamedTuple):
@@ -25,7 +25,6 @@ class Alternative(NamedTuple):
     probability: float | None
 
 
-@dataclass(frozen=True)
 class Sentence:
     """A sentence that was parsed.
 
@@ -37,36 +36,32 @@ class Sentence:
     comments: of CoNLL-U, as `sent_id = 1`
     """
 
-    tree: Tree
-    text: str
-    line: int
-    error: str = ""
-    alternatives: tuple[Alternative, ...] = ()
-    comments: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, parsed: Parsed) -> Sentence:
-        """Return what `d2c.parsing` made of a sentence."""
-        given, error = parsed.sentence, parsed.error
-        if given.error and not error:
-            error = " ".join(given.error.message.split())
-        if error or parsed.ctree is None:
-            return cls(_NO_TREE, given.text or " ".join(given.tokens.forms), given.line, error)
-        tree = Tree(parsed.ctree, parsed.confidences, given.offsets, given.text)
-        others = tuple(
-            Alternative(Tree(ctree, None, given.offsets, given.text), share)
-            for ctree, share in parsed.alternatives
+    def __init__(self, parsed: parsing.Sentence) -> None:
+        """Show what `d2c.parsing` made of a sentence."""
+        self._parsed, self.line, self.error = parsed, parsed.line, parsed.why
+        ctree, offsets, text = parsed.ctree or NO_CTREE, parsed.offsets, parsed.text
+        self.tree = Tree(NO_CTREE) if self.error else Tree(ctree, parsed.confidences, offsets, text)
+        self.text = text or " ".join(parsed.tokens.forms)
+        self.alternatives = tuple(
+            [Alternative(Tree(one, None, offsets, text), share) for one, share in parsed.alternatives]
         )
-        return cls(tree, tree.text, given.line, alternatives=others, comments=given.tokens.comments)
+        self.comments = () if self.error else parsed.tokens.comments
 
     def to_dict(self) -> dict[str, Any]:
         """Return a line of `d2c parse --to json`."""
-        if self.error:
-            return error_to_json(self.line, self.error)
-        cut = {"text": self.text} if self.tree.offsets else {}
-        others = alternatives_to_json([(one.tree.ctree, one.probability) for one in self.alternatives])
-        comments = {"comments": [*self.comments]} if self.comments else {}
-        return {"line": self.line, **cut, **comments, **self.tree.to_dict(), **others}
+        return to_json(self._parsed)
+
+    def __eq__(self, other: object) -> bool:
+        return self._key() == other._key() if isinstance(other, Sentence) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __repr__(self) -> str:
+        return f"<Sentence {self.line} {self.error or str(self.tree)}>"
+
+    def _key(self) -> tuple[object, ...]:
+        return self.tree, self.text, self.line, self.error, self.alternatives, self.comments
 
     def __str__(self) -> str:
         return self.text

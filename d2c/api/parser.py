@@ -21,16 +21,17 @@ from d2c.base.errors import ModelError
 from d2c.models.model import Model, load_models
 from d2c.models.names import find
 from d2c.parsing import input as given
-from d2c.parsing.asked import Asked
 from d2c.parsing.options import INPUTS, TAGGED, ParseOptions
 from d2c.parsing.rules import rules_of
-from d2c.parsing.stream import ParsedBatch, batched, parse_batches
+from d2c.parsing.sentence import Sentence as ParsedSentence
+from d2c.parsing.stream import Batch, batched, parse_batches
 from d2c.parsing.text import PENN
 from d2c.protocols.dparser import TextRules
 from d2c.training.warm_up import warmed_up_for
 
 Context = TypeVar("Context")
 Kind = Literal["text", "tokenized", "split", "conllu", "json"]
+Words = tuple[str, ...]
 Spans = Sequence[tuple[int, int] | tuple[int, int, str]]
 _TEXT = "<text>"  # what errors name
 _BATCH = ParseOptions.batch_size
@@ -142,9 +143,8 @@ class Parser:
 
         Raises ValueError where no tree can obey.
         """
-        given = _one(sentences, _is_word, require, forbid)
-        asked = (Asked(words, ("",) * len(words), require, forbid) for words in map(_words, given))
-        return self._parse_words(asked, best)
+        columns = ((words, ()) for words in map(_words, _one(sentences, _is_word, require, forbid)))
+        return self._parse_words(columns, require, forbid, best, self.models)
 
     def parse_tagged(
         self,
@@ -159,9 +159,9 @@ class Parser:
         D-parser and route see these tags. A sentence in which one is empty is tagged by the model's tagger.
         The rest is as of `parse_tokens`. Raises ValueError for a tag that is none of the tagger's, too.
         """
-        given = _one(sentences, _is_pair, require, forbid)
-        asked = (Asked(*columns, require, forbid) for columns in map(_columns, given))
-        return self._parse_words(asked, best, [replace(model, tags="gold") for model in self.models])
+        columns = map(_columns, _one(sentences, _is_pair, require, forbid))
+        models = [replace(model, tags="gold") for model in self.models]
+        return self._parse_words(columns, require, forbid, best, models)
 
     def stream(
         self,
@@ -214,7 +214,7 @@ class Parser:
         read = deque[tuple[int, Any]]()  # of texts: how many sentences they are, and what came with them
         waiting: list[Sentence] = []
 
-        def sentences() -> Iterator[given.InputSentence]:
+        def sentences() -> Iterator[ParsedSentence]:
             for number, pair in enumerate(pairs, 1):
                 if not isinstance(pair, tuple | list) or len(pair) != 2:
                     raise TypeError(
@@ -242,29 +242,35 @@ class Parser:
         yield from complete()
 
     def _parse_words(
-        self, sentences: Iterable[Asked], best: int, models: list[Model] | None = None
+        self,
+        sentences: Iterable[tuple[Words, Words]],
+        require: Spans | None,
+        forbid: Spans | None,
+        best: int,
+        models: list[Model],
     ) -> Document:
-        """models: that parse, where they are not the parser's own; the first one's tags are checked"""
-        known = {"", *getattr(models and models[0].tagger, "tags_", ())}
+        """Parse sentences as columns of words and tags; models: that parse, whose tags are checked."""
+        known = {"", *getattr(models[0].tagger, "tags_", ())}
 
-        def numbered() -> Iterator[given.InputSentence]:
-            for number, asked in enumerate(sentences, 1):
-                sentence = given.sentence_of_words(asked, number, _TEXT)
-                if sentence.error and (asked.require or asked.forbid):
+        def numbered() -> Iterator[ParsedSentence]:
+            for number, (words, tags) in enumerate(sentences, 1):
+                sentence = given.sentence_of_words(_TEXT, number, words, tags, require, forbid)
+                if sentence.error and (require or forbid):
                     raise ValueError(sentence.error.message)
-                yield _checked(sentence, known) if len(known) > 1 else sentence
+                yield _checked(sentence, known) if tags and len(known) > 1 else sentence
 
-        return Document([*self._parse(numbered(), ParseOptions(kind=TAGGED, best=best), 1, models)])
+        options = ParseOptions(kind=TAGGED, best=best)
+        return Document([*self._parse(numbered(), options, 1, lambda: models)])
 
     def _parse(
         self,
-        sentences: Iterable[given.InputSentence],
+        sentences: Iterable[ParsedSentence],
         options: ParseOptions,
         jobs: int,
-        models: list[Model] | None = None,
+        load: Callable[[], Sequence[Model]] | None = None,
     ) -> Generator[Sentence, None, None]:
-        options = replace(options, confidences=True)
-        load = partial(attrgetter("models"), self) if models is None else lambda: models
+        """Yield sentences parsed. load: gives the models, if they are not the parser's own."""
+        options, load = replace(options, confidences=True), load or partial(attrgetter("models"), self)
         batches = parse_batches(load, options, batched(sentences, options.batch_size), _documented, jobs)
         with closing(batches):  # ends the processes where nobody wants the rest
             for batch in batches:
@@ -295,7 +301,7 @@ def _one(sentences: Iterable[Any], is_word: Callable[[object], bool], *spans: Sp
     return listed
 
 
-def _checked(sentence: given.InputSentence, known: Collection[str]) -> given.InputSentence:
+def _checked(sentence: ParsedSentence, known: Collection[str]) -> ParsedSentence:
     for tag in sentence.tokens.tags:
         if tag not in known:
             tags = " ".join(sorted(known)).strip()
@@ -303,8 +309,8 @@ def _checked(sentence: given.InputSentence, known: Collection[str]) -> given.Inp
     return sentence
 
 
-def _documented(batch: ParsedBatch) -> list[Sentence]:
-    return [Sentence.of(parsed) for parsed in batch.sentences]
+def _documented(batch: Batch) -> list[Sentence]:
+    return [*map(Sentence, batch.sentences)]
 
 
 def _check_sizes(jobs: int, batch_size: int) -> None:
@@ -318,7 +324,7 @@ def _line(text: object) -> str:
     return text if text.endswith(("\n", "\r")) else f"{text}\n"
 
 
-def _columns(sentence: Iterable[tuple[str, str]]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _columns(sentence: Iterable[tuple[str, str]]) -> tuple[Words, Words]:
     """Return words and tags. Raises TypeError for what is no pair, and for a string: its letters are none."""
     pairs = [*sentence]
     for pair in pairs:
@@ -327,7 +333,7 @@ def _columns(sentence: Iterable[tuple[str, str]]) -> tuple[tuple[str, ...], tupl
     return _words(word for word, _ in pairs), _words(tag for _, tag in pairs)
 
 
-def _words(words: Iterable[object]) -> tuple[str, ...]:
+def _words(words: Iterable[object]) -> Words:
     """Return words, those of numpy as plain strings, which Cython asks for. Raises TypeError for what is no
     string, and for one string: its letters are no words."""
     if isinstance(words, str):

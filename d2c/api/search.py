@@ -8,7 +8,7 @@ from pathlib import Path
 
 from d2c.base.errors import FormatError
 from d2c.base.files import AnyPath, file_name
-from d2c.parsing.json_lines import ReadSentence
+from d2c.parsing.sentence import Sentence
 from d2c.parsing.sentences import PARSED, read_sentences
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.reading import Reading
@@ -43,9 +43,9 @@ def search_file(
     """Yield of each sentence its file, its number there, and the matches in it; arguments as of `search`."""
     headed = heads_for(pattern, head_rules, file_name(file))
 
-    def constituents(numbered: tuple[int, ReadSentence]) -> Constituents:
+    def constituents(numbered: tuple[int, Sentence]) -> Constituents:
         one = numbered[1]
-        return Constituents(headed(one.ctree), one.confidences, one.source)
+        return Constituents(headed(one.tree), one.confidences, one.source)
 
     for (number, one), found in matches(pattern, read_sentences(file, reading), constituents):
         yield one.file or file_name(file), number, [replace(match, sentence=number) for match in found]

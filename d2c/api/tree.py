@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from d2c.base.files import AnyPath
-from d2c.parsing.json_lines import format_tree, tree_to_json
+from d2c.parsing.json_lines import format_tree, to_json
+from d2c.parsing.sentence import Sentence
 from d2c.trees.conversion import to_dependencies
 from d2c.trees.ctree import CTree, canonical
 from d2c.trees.formats.brackets import parse_bracket
@@ -174,7 +176,16 @@ class Tree:
 
     def to_dict(self) -> dict[str, Any]:
         """Return words, tags, offsets of text, and spans, as `d2c parse --to json` writes them."""
-        return tree_to_json(self.ctree, self.confidences, self.offsets)
+        tokens = replace(self.ctree.tokens, comments=())
+        offsets, shares = self.offsets, self.confidences
+        return to_json(
+            Sentence(
+                tokens,
+                offsets=None if offsets is None else tuple(offsets),
+                ctree=self.ctree,
+                confidences=None if shares is None else tuple(shares),
+            )
+        )
 
     def to_nltk(self) -> nltk.Tree:
         """Return an `nltk.Tree`. Raises ValueError for a tree with gaps."""

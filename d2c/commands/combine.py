@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -22,16 +20,12 @@ from d2c.commands.options import (
     to_option,
 )
 from d2c.commands.progress import shown
-from d2c.parsing.json_lines import error_to_json, tree_to_json
+from d2c.parsing.json_lines import format_json
 from d2c.parsing.output import format_by_name
-from d2c.parsing.parsed import NO_CTREE, NO_DTREE
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.conllu import format_conllu
 from d2c.trees.formats.reading import Reading
 from d2c.trees.formats.registry import WRITABLE, Place, format_of, format_to_write, write_treebank
-
-if TYPE_CHECKING:  # imported where something is combined
-    from d2c.routes.voting.constituents import Parse
 
 
 @click.command()
@@ -82,7 +76,7 @@ def combine(
     voting = VOTINGS[name]
     if gold:
         rows = parses_of(voting, (gold, *files), reading)
-        learned = voting.learn((first, parses) for first, *parses in rows if first is not None)
+        learned = voting.learn((first, parses) for first, *parses in rows if first)
         with open_output(output) as stream:
             stream.write(learned.text())
         return
@@ -99,13 +93,15 @@ def combine(
     doing = f"voting on {names_of(files)}"
     with open_output(output) as stream:
         if name == "arcs":
-            stream.writelines(format_conllu(dtree or NO_DTREE) for dtree in shown(voted, "sentences", doing))
+            for sentence in shown(voted, "sentences", doing):
+                if sentence.dtree:
+                    stream.write(format_conllu(sentence.dtree))
             return
         form = to or format_by_name(output) or _like(output, files[0], reading.format_name)
         if form == "json":
-            stream.writelines(_json(shown(voted, "sentences", doing)))
+            stream.writelines(map(format_json, shown(voted, "sentences", doing)))
         else:
-            ctrees: Iterator[CTree] = (parse.ctree if parse else NO_CTREE for parse in voted)
+            ctrees: Iterator[CTree] = (sentence.ctree for sentence in voted if sentence.ctree)
             write_treebank(shown(ctrees, "sentences", doing), form, stream, Place(files[0]))
 
 
@@ -115,12 +111,3 @@ def _like(output: Path, first: Path, format_name: str | None) -> str:
     if str(output) == "-" and name == "json":
         return name
     return format_to_write(output, name if name in WRITABLE else "brackets")
-
-
-def _json(voted: Iterable[Parse | None]) -> Iterator[str]:
-    for number, parse in enumerate(voted, 1):
-        shown = error_to_json(number, "no parser could parse it")
-        if parse:
-            comments = parse.ctree.tokens.comments
-            shown = {"line": number} | tree_to_json(parse.ctree, parse.confidences, comments=comments)
-        yield json.dumps(shown, ensure_ascii=False) + "\n"

@@ -61,7 +61,7 @@ def draw(
         for number, read in read_sentences(trees, replace(reading, faults=faults), as_named=False):
             if not last or number == last:
                 with located(file_name(trees), number):
-                    stream.write(drawing(read.ctree, route.encode(read.ctree), what, svg) + "\n")
+                    stream.write(drawing(read.tree, route.encode(read.tree), what, svg) + "\n")
             if number == last:
                 return
         if last:

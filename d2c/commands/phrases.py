@@ -64,7 +64,7 @@ def phrases(
             for number, sentence in shown(
                 read_sentences(file, reading), "trees", f"reading {file_name(file)}"
             ):
-                ctree = rules.headed(sentence.ctree) if head else sentence.ctree
+                ctree = rules.headed(sentence.tree) if head else sentence.tree
                 heads = to_dependencies(ctree).heads if head else None
                 for node in spans_of(
                     ctree, labelled(ctree, labels, nested), sentence.confidences, sentence.source

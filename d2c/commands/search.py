@@ -33,7 +33,7 @@ from d2c.trees.patterns.matches import matches
 from d2c.trees.spans import Constituents
 
 if TYPE_CHECKING:
-    from d2c.viewing.view import Viewed
+    from d2c.parsing.sentence import Sentence
 
 Row = dict[str, Any]
 _OF_SPANS = {"label": str, "start": int, "end": int, "start_char": int, "end_char": int, "text": str}
@@ -114,7 +114,7 @@ def _flat(row: Row) -> Row:
 def _write_page(pattern: str, files: Sequence[Path], output: Path, head_rules: str, reading: Reading) -> None:
     from d2c.viewing.view import read_viewed, write_page
 
-    def searched(item: tuple[int, Viewed]) -> Constituents:
+    def searched(item: tuple[int, Sentence]) -> Constituents:
         ctree = item[1].ctree
         if ctree is None:
             message = "there are no c-trees in it; `d2c view` searches d-trees"

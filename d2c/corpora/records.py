@@ -9,17 +9,16 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from d2c.base.errors import FormatError
 from d2c.base.files import NOT_UTF8
-from d2c.parsing.asked import Asked
-from d2c.parsing.input import KINDS, InputSentence, sentence_of_words, sentences_of
+from d2c.parsing.input import KINDS, sentence_of_words, sentences_of
 from d2c.parsing.options import TAGGED_NAMES, TEXT_NAMES
+from d2c.parsing.sentence import Sentence, refused
 from d2c.parsing.text import PENN
 from d2c.protocols.dparser import TextRules
-from d2c.trees.ctree import Tokens
 from d2c.trees.formats.checks import check_text
 from d2c.trees.formats.conllu import comment_of
 
@@ -52,7 +51,7 @@ class Record(NamedTuple):
     line:     where it begins, from 1; a row's number where the file is Parquet
     document: the id of what it belongs to, as far as it is known without looking into the text
     format:   of the file, one of FORMATS; rows of Parquet are given as JSON
-    begin:    characters of the file before it, a line break being one
+    begin:    characters of the file before it, a line break being one; 0 of a document
     """
 
     file: str
@@ -77,25 +76,11 @@ class Fields:
     document: str = "id"
 
 
-NO_SENTENCE = InputSentence(Tokens((), ()), 1)
-
-
-class PlacedSentence(NamedTuple):
-    """A sentence to be parsed, and where it is from.
-
-    begin: what its offsets are counted from: a character of the file, or 0 of a document's text
-    """
-
-    sentence: InputSentence
-    document: str
-    id: str
-    file: str
-    line: int
-    begin: int = 0
-
-
-def items_of(record: Record, kind: str, fields: Fields, rules: TextRules = PENN) -> Iterator[PlacedSentence]:
-    """Yield the sentences of a record. What cannot be read is a sentence that says so.
+def sentences_of_record(
+    record: Record, kind: str, fields: Fields, rules: TextRules = PENN
+) -> Iterator[Sentence]:
+    """Yield the sentences of a record, which say where they are from; offsets are counted in its file, or in
+    its document's text. What cannot be read is a sentence that says so.
 
     kind: one of `input.KINDS`, of text and of the text in a document's field
     """
@@ -107,23 +92,26 @@ def items_of(record: Record, kind: str, fields: Fields, rules: TextRules = PENN)
         lines = io.StringIO(record.text)
         sentences = sentences_of(lines, "conllu" if form.tagged else kind, rules, record.file)
     for number, sentence in enumerate(sentences, 1):
-        line = record.line if form.documents else record.line + sentence.line - 1
-        id = comment_of(sentence.tokens.comments, "sent_id") or f"{name}.{number}"
-        begin = 0 if form.documents else record.begin
-        yield PlacedSentence(sentence, document, id, record.file, line, begin)
+        offsets = sentence.offsets
+        yield replace(
+            sentence,
+            file=record.file,
+            line=record.line if form.documents else record.line + sentence.line - 1,
+            offsets=offsets and tuple([(record.begin + start, record.begin + end) for start, end in offsets]),
+            document=document,
+            id=comment_of(sentence.tokens.comments, "sent_id") or f"{name}.{number}",
+        )
 
 
-def _document(
-    record: Record, kind: str, fields: Fields, rules: TextRules
-) -> tuple[str, Iterator[InputSentence]]:
+def _document(record: Record, kind: str, fields: Fields, rules: TextRules) -> tuple[str, Iterator[Sentence]]:
     """Return its id, "" where it has none, and its sentences."""
 
-    def refused(why: str) -> InputSentence:
-        return InputSentence(Tokens((), ()), 1, error=FormatError(record.file, record.line, 0, why))
+    def wrong(why: str) -> Sentence:
+        return refused(FormatError(record.file, record.line, 0, why))
 
-    def named(sentence: InputSentence) -> InputSentence:
+    def named(sentence: Sentence) -> Sentence:
         error = sentence.error
-        return refused(f"{fields.text!r}: {error.message}") if error else sentence
+        return wrong(f"{fields.text!r}: {error.message}") if error else sentence
 
     try:
         values = json.loads(record.text.rstrip())
@@ -131,20 +119,19 @@ def _document(
         why = str(error)
         if isinstance(error, json.JSONDecodeError):  # its lines are none of the file's
             why = f"{error.msg.removesuffix(' at')} at character {error.pos + 1}"
-        return "", iter([refused(f"not JSON: {why}")])
+        return "", iter([wrong(f"not JSON: {why}")])
     if not isinstance(values, dict):
-        return "", iter([refused("not an object of JSON")])
+        return "", iter([wrong("not an object of JSON")])
     document = "" if values.get(fields.document) is None else str(values[fields.document])
     try:
         check_text(document)
     except ValueError:
-        return "", iter([refused(f"{fields.document!r}: {NOT_UTF8}")])
+        return "", iter([wrong(f"{fields.document!r}: {NOT_UTF8}")])
     if fields.text not in values:
-        return document, iter([refused(f"there is no {fields.text!r}; --text-field names another field")])
+        return document, iter([wrong(f"there is no {fields.text!r}; --text-field names another field")])
     value: Any = values[fields.text]
     if isinstance(value, str):
         return document, map(named, sentences_of(io.StringIO(value, newline=""), kind, rules, record.file))
     if isinstance(value, list) and all(isinstance(form, str) for form in value):
-        words = sentence_of_words(Asked(tuple(value), ("",) * len(value)), record.line, record.file)
-        return document, iter([named(words)])
-    return document, iter([refused(f"{fields.text!r} is neither text nor a list of words")])
+        return document, iter([named(sentence_of_words(record.file, record.line, tuple(value)))])
+    return document, iter([wrong(f"{fields.text!r} is neither text nor a list of words")])

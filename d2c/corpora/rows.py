@@ -13,93 +13,63 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 import pyarrow.parquet as parquet
 
-from d2c.corpora.records import NO_SENTENCE, PlacedSentence, Record
-from d2c.parsing.json_lines import tree_to_json
+from d2c.base.errors import FormatError
+from d2c.corpora.records import Record
+from d2c.parsing.json_lines import FIELDS
 from d2c.parsing.output import FORMATS
-from d2c.parsing.parsed import Parsed
-from d2c.trees.formats.conllu import comment_of
+from d2c.parsing.sentence import Sentence
+from d2c.trees.ctree import Tokens
 
 _LEVEL = 3  # of zstd
 
-_RANGE = pa.struct([("start", pa.int64()), ("end", pa.int64())])
-_SPAN = pa.struct(
-    [
-        ("label", pa.string()),
-        ("start", pa.int32()),
-        ("end", pa.int32()),
-        ("head", pa.int32()),
-        ("confidence", pa.float32()),
-    ]
+TYPES = {
+    "string": pa.string(),
+    "int64": pa.int64(),
+    "strings": pa.list_(pa.string()),
+    "numbers": pa.list_(pa.int32()),
+    "ranges": pa.list_(pa.struct([("start", pa.int64()), ("end", pa.int64())])),
+    "spans": pa.list_(
+        pa.struct(
+            [
+                ("label", pa.string()),
+                ("start", pa.int32()),
+                ("end", pa.int32()),
+                ("head", pa.int32()),
+                ("confidence", pa.float32()),
+            ]
+        )
+    ),
+}
+_COLUMNS = {one.name: one for one in FIELDS if one.arrow}
+_FIRST = (  # of the columns, in the order that they have had since there are tables
+    *("document_id", "sentence_id", "file", "line", "text", "start", "end", "tokens", "offsets", "tags"),
+    *("heads", "bracket", "spans", "error"),
 )
 SCHEMA = pa.schema(  # docs/corpora.md says what each column holds
-    [
-        ("document_id", pa.string()),
-        ("sentence_id", pa.string()),
-        ("file", pa.string()),
-        ("line", pa.int64()),
-        ("text", pa.string()),
-        ("start", pa.int64()),
-        ("end", pa.int64()),
-        ("tokens", pa.list_(pa.string())),
-        ("offsets", pa.list_(_RANGE)),
-        ("tags", pa.list_(pa.string())),
-        ("heads", pa.list_(pa.int32())),
-        ("bracket", pa.string()),
-        ("spans", pa.list_(_SPAN)),
-        ("error", pa.string()),
-    ]
+    [(name, TYPES[_COLUMNS[name].arrow]) for name in dict.fromkeys((*_FIRST, *_COLUMNS))]
 )
 
 
-def table_of(
-    items: Sequence[PlacedSentence], parsed: Sequence[Parsed | None], bracket: str, error: str = ""
-) -> pa.Table:
-    """Return a row for each sentence.
-
-    parsed:  what became of it; None: nothing, for this `error`, unless the sentence itself has one
-    bracket: one of `output.FORMATS`
-    """
-    rows = [_row(item, one, bracket, error) for item, one in zip(items, parsed, strict=True)]
-    return pa.Table.from_pylist(rows, schema=SCHEMA)
+def table_of(sentences: Sequence[Sentence], bracket: str) -> pa.Table:
+    """Return a row for each sentence. bracket: one of `output.FORMATS`"""
+    return pa.Table.from_pylist([_row(sentence, bracket) for sentence in sentences], schema=SCHEMA)
 
 
-def lost(record: Record, error: str) -> pa.Table:
+def lost(record: Record, why: str) -> pa.Table:
     """Return the row of a record of which not even the sentences could be found."""
-    name = f"{record.file}:{record.line}.1"
-    row = _empty(PlacedSentence(NO_SENTENCE, record.document, name, record.file, record.line), error)
-    return pa.Table.from_pylist([row], schema=SCHEMA)
+    id, error = f"{record.file}:{record.line}.1", FormatError(record.file, record.line, 0, why)
+    sentence = Sentence(Tokens((), ()), record.file, record.line, document=record.document, id=id)
+    return table_of([sentence.failed(error)], "brackets")
 
 
-def _row(item: PlacedSentence, parsed: Parsed | None, bracket: str, error: str) -> dict[str, Any]:
-    if item.sentence.error or parsed is None:
-        return _empty(item, item.sentence.error.message if item.sentence.error else error)
-    ctree, dtree = parsed.ctree, parsed.dtree
-    assert ctree is not None and dtree is not None
+def _row(sentence: Sentence, bracket: str) -> dict[str, Any]:
+    text = None
     try:
-        text = FORMATS[bracket].text(parsed).rstrip("\n")
+        text = None if sentence.error else FORMATS[bracket].text(sentence).rstrip("\n")
     except ValueError as fault:
-        return _empty(item, str(fault))
-    shown = tree_to_json(ctree, parsed.confidences)  # more than the table has: places in a text
-    offsets = [{"start": start, "end": end} for start, end in _offsets(item)] or None
-    return _place(item) | shown | {"offsets": offsets, "heads": dtree.heads, "bracket": text}
-
-
-def _empty(item: PlacedSentence, error: str) -> dict[str, Any]:
-    said = " ".join(error.split()) or "cannot be parsed"
-    return _place(item) | {"tokens": [], "tags": [], "heads": [], "spans": [], "error": _clean(said)}
-
-
-def _place(item: PlacedSentence) -> dict[str, Any]:
-    sentence, offsets = item.sentence, _offsets(item)
-    text = sentence.text or comment_of(sentence.tokens.comments, "text") or None
-    ids = {"document_id": _clean(item.document), "sentence_id": _clean(item.id)}
-    place = ids | {"file": _clean(item.file), "line": item.line, "text": text}
-    return place | ({"start": offsets[0][0], "end": offsets[-1][1]} if offsets else {})
-
-
-def _offsets(item: PlacedSentence) -> list[tuple[int, int]]:
-    """Return those of a sentence's words, in its file or its document's text; none where it has none."""
-    return [(item.begin + start, item.begin + end) for start, end in item.sentence.offsets or ()]
+        sentence = sentence.failed(FormatError(sentence.file, sentence.line, 0, str(fault)))
+    values = {name: column.column(sentence) for name, column in _COLUMNS.items()} | {"bracket": text}
+    return {name: _clean(value) if isinstance(value, str) else value for name, value in values.items()}
 
 
 def _clean(text: str) -> str:

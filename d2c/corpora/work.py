@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import NamedTuple
 
 import pyarrow as pa
 
-from d2c.base.errors import ModelError
+from d2c.base.errors import FormatError, ModelError
 from d2c.base.model_files import digest_of_directory, first_line
 from d2c.base.workers import SHORT, Failed
-from d2c.corpora.records import Fields, Record, items_of
+from d2c.corpora.records import Fields, Record, sentences_of_record
 from d2c.corpora.rows import table_of
 from d2c.models.names import find
 from d2c.parsing.input import KINDS
 from d2c.parsing.options import TAGGED, ParseOptions
-from d2c.parsing.parsed import Parsed
+from d2c.parsing.sentence import Sentence
 from d2c.parsing.text import PENN
 
 
@@ -53,25 +53,29 @@ class Job:
         """Load the model. Raises ModelError, also where the directory has another one on this machine."""
         from d2c.models.model import Model  # a second and more: d-parsers
         from d2c.parsing.rules import rules_of
-        from d2c.parsing.stream import Batch, BatchParser
+        from d2c.parsing.stream import Batch, parser_of
 
         directory, options = find(self.model), self.options
         if digest_of_directory(directory) != self.digest:
             raise ModelError(f"{directory}: is another model here than where the job was started")
         model = Model.load(directory, **options.of_model)
-        parser = BatchParser(model, replace(options, kind=TAGGED) if self.tagged else options, alone=False)
+        parser = parser_of([model], replace(options, kind=TAGGED) if self.tagged else options, alone=False)
         bracket = "discbracket" if model.route.gaps_ else "brackets"
         cut = KINDS[options.kind].cut and not self.tagged
         rules = rules_of(directory, lambda: model, options.language) if cut else PENN
 
         def work(task: WorkerTask) -> pa.Table | Failed:
             try:
-                records = (items_of(record, options.kind, self.fields, rules) for record in task.records)
-                items = [*chain.from_iterable(records)][task.begin : task.end]
-                parsed: Sequence[Parsed | None] = [None] * len(items)
-                if items and not task.error:
-                    parsed = parser(Batch([item.sentence for item in items])).sentences
-                return table_of(items, parsed, bracket, task.error)
+                found = (
+                    sentences_of_record(record, options.kind, self.fields, rules) for record in task.records
+                )
+                sentences = [*chain.from_iterable(found)][task.begin : task.end]
+                if task.error:
+                    sentences = [_failed(sentence, task.error) for sentence in sentences]
+                elif sentences:
+                    [batch] = parser.over([Batch(sentences)])
+                    sentences = batch.sentences
+                return table_of(sentences, bracket)
             except ModelError:
                 raise
             except Exception as error:  # of any kind: libraries are given what they have never seen
@@ -80,3 +84,8 @@ class Job:
                 return Failed(f"{type(error).__name__}: {first_line(error)}")
 
         return work
+
+
+def _failed(sentence: Sentence, why: str) -> Sentence:
+    """Return a sentence that cannot be parsed for a reason, unless it has one of its own."""
+    return sentence if sentence.error else sentence.failed(FormatError(sentence.file, sentence.line, 0, why))

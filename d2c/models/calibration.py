@@ -1,5 +1,16 @@
-"""Confidences that mean what they say: of constituents with 0.8, four of five are right.
+"""Where the confidence of a span comes from: how a route's share of it becomes a probability.
 
+A route says a number from 0 to 1 of each node of the c-tree that it decodes, its share (`confidences_all` of
+`d2c.protocols.route.Route`): the chart the posterior of the constituent, the reduction how sure the d-parser
+is of the arcs in it, the labeler the share of a label's score, several models the share of the votes. From
+there to what JSON lines, tables and `Span.confidence` show, `with_confidences` takes the steps:
+
+1. the model's `Calibration`, if one was learned in training, makes of the share the probability that the
+   constituent is right;
+2. constituents that are surer than `--min-confidence` stay, and the root;
+3. constituents that users require, and that were missing, are put in with confidence 1.
+
+Calibrated confidences mean what they say: of constituents with 0.8, four of five are right.
 What a route says of a constituent (a posterior, the share of a label's score) ranks, if that: a d-parser's
 labels say nothing at all. A logistic regression over that and over what is plain to see, its label, length,
 place, tags and how common its rule is in the treebank, is fitted to parses of held-out sentences. Rules and
@@ -27,7 +38,9 @@ from numpy.typing import NDArray
 
 from d2c.base.model_files import read_as, write_settings
 from d2c.routes.voting.constituents import constituents
+from d2c.trees.constraints import SpanConstraints, obeying
 from d2c.trees.ctree import CTree
+from d2c.trees.transforms import collapse
 
 FORMAT = 1
 Floats = NDArray[np.float64]
@@ -55,6 +68,27 @@ class Judged(NamedTuple):
         """Return whether each node [K] is in the gold tree."""
         known = set(constituents(self.gold))
         return [one in known for one in constituents(self.ctree)]
+
+
+def with_confidences(
+    ctree: CTree,
+    shares: Sequence[float],
+    calibration: Calibration | None = None,
+    least: float = 0.0,
+    wanted: SpanConstraints | None = None,
+) -> tuple[CTree, tuple[float, ...] | None]:
+    """Return what users see of a c-tree of K nodes: its confident constituents, and how sure each is.
+
+    shares: [K] what the route says of each node
+    least:  confidence of what stays; the children of other constituents move up
+    wanted: constituents that must be there, or must not, whatever their confidence
+    """
+    if calibration is not None:
+        shares = calibration(ctree, shares)
+    kept = [share >= least for share in shares[:-1]] + [True] * len(shares[-1:])
+    left = tuple([share for share, stay in zip(shares, kept, strict=True) if stay])
+    ctree = collapse(ctree, kept)
+    return (ctree, left) if wanted is None else obeying(ctree, wanted, left)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from d2c.base.files import file_name
 from d2c.base.inputs import is_called
 from d2c.parsing.json_lines import read_json_lines
 from d2c.parsing.output import format_by_name
-from d2c.parsing.parsed import NO_CTREE
+from d2c.parsing.sentence import NO_CTREE, Sentence, refused
 from d2c.routes.voting.arc_voting import combine_arcs, learn_arcs
 from d2c.routes.voting.constituents import MAJORITY, Parse, combine, learn_constituents
 from d2c.routes.voting.weights import Support, VotingWeights, equal_votes
@@ -22,45 +22,64 @@ from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.formats.pairs import side_by_side
 from d2c.trees.formats.reading import Reading
 
+Row = Sequence[Sentence | None]  # the parses of a sentence; None where a parser has none
+
 
 class Voting(NamedTuple):
     """A way to vote: on constituents, or on arcs.
 
     read:    the parses of a file
-    tokens:  of a parse; over: the same parse over tokens that are only written differently
-    combine: the parses of a sentence, None where a parser has none, with their support and a threshold
+    combine: the first of the parses of a row, with what they have in common, its support, and a threshold
     learn:   weights, from pairs of a gold parse and those of m parsers
     """
 
-    read: Callable[[Path, Reading], Iterator[Any]]
-    tokens: Callable[[Any], Tokens]
-    over: Callable[[Any, Tokens], Any]
-    combine: Callable[[Sequence[Any], Support, float], Any]
-    learn: Callable[[Iterable[tuple[Any, Sequence[Any]]]], VotingWeights]
+    read: Callable[[Path, Reading], Iterator[Sentence]]
+    combine: Callable[[Row, Support, float], Sentence]
+    learn: Callable[[Iterable[tuple[Sentence, Row]]], VotingWeights]
 
 
-def read_parses(path: Path, reading: Reading) -> Iterator[Parse]:
+def _read_ctrees(path: Path, reading: Reading) -> Iterator[Sentence]:
     """Read the c-trees of a treebank file or of JSON lines. Raises FormatError."""
-    if (reading.format_name or format_by_name(path)) != "json":
-        return map(Parse, reading(path))
-    lines = refusing(read_json_lines, path, reading.faults)
-    return (Parse(line.ctree, line.confidences) for line in lines)
+    if (reading.format_name or format_by_name(path)) == "json":
+        return refusing(read_json_lines, path, reading.faults)
+    return (Sentence(ctree.tokens, ctree=ctree) for ctree in reading(path))
+
+
+def _read_dtrees(path: Path, reading: Reading) -> Iterator[Sentence]:
+    dtrees = refusing(read_conllu, path, reading.faults)
+    return (Sentence(dtree.tokens, dtree=dtree) for dtree in dtrees)
+
+
+def _parse(sentence: Sentence | None) -> Parse | None:
+    return Parse(sentence.tree, sentence.confidences) if sentence else None
+
+
+def _dtrees(row: Row) -> list[Any]:
+    return [sentence and sentence.dtree for sentence in row]
+
+
+def _with_constituents(row: Row, support: Support, threshold: float) -> Sentence:
+    ctree, shares = combine([*map(_parse, row)], support, threshold)
+    return Sentence(ctree.tokens, ctree=ctree, confidences=None if shares is None else tuple(shares))
+
+
+def _with_arcs(row: Row, support: Support, _: float) -> Sentence:
+    dtree = combine_arcs(_dtrees(row), support)
+    return Sentence(dtree.tokens, dtree=dtree)
 
 
 VOTINGS = {
     "constituents": Voting(
-        read_parses,
-        lambda parse: parse.ctree.tokens,
-        lambda parse, tokens: parse._replace(ctree=replace(parse.ctree, tokens=tokens)),
-        combine,
-        lambda pairs: learn_constituents((gold.ctree, parses) for gold, parses in pairs),
+        _read_ctrees,
+        _with_constituents,
+        lambda pairs: learn_constituents(
+            (gold.ctree, [*map(_parse, row)]) for gold, row in pairs if gold.ctree
+        ),
     ),
     "arcs": Voting(
-        lambda path, reading: refusing(read_conllu, path, reading.faults),
-        lambda dtree: dtree.tokens,
-        lambda dtree, tokens: replace(dtree, tokens=tokens),
-        lambda dtrees, support, _: combine_arcs(dtrees, support),
-        learn_arcs,
+        _read_dtrees,
+        _with_arcs,
+        lambda pairs: learn_arcs((gold.dtree, _dtrees(row)) for gold, row in pairs if gold.dtree),
     ),
 }
 
@@ -77,7 +96,7 @@ def voting_of(files: Iterable[Path]) -> str:
     return "arcs" if all(named.values()) else "constituents"
 
 
-def parses_of(voting: Voting, files: Sequence[Path], reading: Reading) -> Iterator[list[Any]]:
+def parses_of(voting: Voting, files: Sequence[Path], reading: Reading) -> Iterator[list[Sentence | None]]:
     """Yield the parses [files] of each sentence over the first one's words; None where it was not parsed.
 
     Raises FormatError where a file ends before another, or has other words.
@@ -86,23 +105,34 @@ def parses_of(voting: Voting, files: Sequence[Path], reading: Reading) -> Iterat
     spelling = Spelling()
     sides = ((file, voting.read(file, reading)) for file in files)
     for number, row in enumerate(side_by_side(*sides, hint=left_out), 1):
-        parses = [None if _failed(voting.tokens(parse)) else parse for parse in row]
+        parses = [None if _failed(parse) else parse for parse in row]
         first = next((i for i, parse in enumerate(parses) if parse is not None), 0)
-        words = voting.tokens(row[first]).forms
+        words = row[first].tokens.forms
         for i, parse in enumerate(parses):
-            tokens = voting.tokens(row[i])
-            if parse is None or tokens.forms == words:
+            if parse is None or parse.tokens.forms == words:
                 continue
-            if not spelling.same(tokens.forms, words):
+            if not spelling.same(parse.tokens.forms, words):
                 message = f"its words are not those of {file_name(files[first])}{left_out}"
                 raise FormatError(file_name(files[i]), 0, number, message)
-            parses[i] = voting.over(parse, replace(tokens, forms=words))
+            parses[i] = _over(parse, replace(parse.tokens, forms=words))
         yield parses
 
 
-def _failed(tokens: Tokens) -> bool:
-    """Return whether this is a marked empty tree, which stands for a sentence that could not be parsed."""
-    return (tokens.forms, tokens.tags) == (NO_CTREE.tokens.forms, NO_CTREE.tokens.tags)
+def _over(sentence: Sentence, tokens: Tokens) -> Sentence:
+    """Return a parse over tokens that are only written differently."""
+    ctree, dtree = sentence.ctree, sentence.dtree
+    return replace(
+        sentence,
+        tokens=tokens,
+        ctree=ctree and replace(ctree, tokens=tokens),
+        dtree=dtree and replace(dtree, tokens=tokens),
+    )
+
+
+def _failed(sentence: Sentence) -> bool:
+    """Return whether it could not be parsed; treebanks have a marked empty tree in its place."""
+    tokens, marked = sentence.tokens, NO_CTREE.tokens
+    return sentence.error is not None or (tokens.forms, tokens.tags) == (marked.forms, marked.tags)
 
 
 def load_weights(path: Path | None, kind: str, parsers: int) -> VotingWeights | None:
@@ -118,16 +148,20 @@ def load_weights(path: Path | None, kind: str, parsers: int) -> VotingWeights | 
 
 def combined(
     voting: Voting,
-    rows: Iterable[Sequence[Any]],
+    rows: Iterable[Row],
     file: str,
     weights: VotingWeights | None,
     threshold: float | None,
-) -> Iterator[Any]:
-    """Yield the combination of each sentence; None where no parser could parse it. Raises FormatError."""
+) -> Iterator[Sentence]:
+    """Yield the combination of each sentence, numbered as the lines of a file; where no parser could parse it
+    it has failed. Raises FormatError."""
     support = weights or equal_votes
     least = threshold if threshold is not None else weights.threshold if weights else MAJORITY
 
-    def of_row(parses: Sequence[Any]) -> Any:
-        return voting.combine(parses, support, least) if any(parses) else None
+    def of_row(row: tuple[int, Row]) -> Sentence:
+        number, parses = row
+        if not any(parses):
+            return refused(FormatError(file, number, 0, "no parser could parse it"))
+        return replace(voting.combine(parses, support, least), line=number)
 
-    return each_located(of_row, rows, file)
+    return each_located(of_row, enumerate(rows, 1), file)

@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from d2c.base.errors import FormatError
 from d2c.base.files import NOT_UTF8, file_name, open_input
 from d2c.base.inputs import Paths, files_of
-from d2c.parsing.asked import Asked, read_asked
+from d2c.parsing.json_lines import read_given
 from d2c.parsing.options import JSON, JSON_LINES, TAGGED, TAGGED_NAMES, TEXT_NAMES
-from d2c.parsing.text import PENN, Line, Offsets, SentenceSplitter, Words, words_of
-from d2c.protocols.dparser import Arcs, TextRules
+from d2c.parsing.sentence import Sentence, refused
+from d2c.parsing.text import PENN, Line, SentenceSplitter, words_of
+from d2c.protocols.dparser import TextRules, Word
 from d2c.trees.constraints import SpanConstraints
 from d2c.trees.ctree import Tokens
+from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import BLANKS
 from d2c.trees.formats.checks import check_text
 from d2c.trees.formats.conllu import Chunk, has_two_tagsets, parse_conllu
@@ -32,30 +34,6 @@ _WORD = re.compile(rf"[^{BLANKS}]+")
 _NO_TAG, _NO_HEAD = "_", -1
 
 
-@dataclass(frozen=True, slots=True)
-class InputSentence:
-    """A sentence to be parsed.
-
-    tokens:  its tags are empty where the input has none
-    line:    of the file, where it begins
-    offsets: of its words, in characters from the file's beginning, any line break as one; None in CoNLL-U
-    error:   why it cannot be parsed; there are no tokens then
-    text:    from its first word to its last, as it stands there; "" in CoNLL-U
-    file:    where it is from, if there are several; "" otherwise
-    arcs:    the d-tree that CoNLL-U has; None where it has no heads
-    wanted:  constituents that must be there, or must not
-    """
-
-    tokens: Tokens
-    line: int
-    offsets: Offsets | None = None
-    error: FormatError | None = None
-    text: str = field(default="", repr=False, compare=False)
-    file: str = ""
-    arcs: Arcs | None = None
-    wanted: SpanConstraints | None = None
-
-
 class InputKind(NamedTuple):
     """A kind of input.
 
@@ -65,10 +43,10 @@ class InputKind(NamedTuple):
     read:  yields the sentences of lines of a file with this name, where words are given
     """
 
-    words: Callable[[Line, TextRules], Words] | None
+    words: Callable[[str, TextRules], Iterable[Word]] | None
     split: bool = False
     suffixes: tuple[str, ...] = TEXT_NAMES
-    read: Callable[[Iterable[Line], str], Iterator[InputSentence]] = lambda lines, file: iter(())
+    read: Callable[[Iterable[Line], str], Iterator[Sentence]] = lambda lines, file: iter(())
 
     @property
     def tagged(self) -> bool:
@@ -81,7 +59,7 @@ class InputKind(NamedTuple):
         return self.words is words_of
 
 
-def read_sentences(paths: Paths, kind: str, rules: TextRules = PENN) -> Iterator[InputSentence]:
+def read_sentences(paths: Paths, kind: str, rules: TextRules = PENN) -> Iterator[Sentence]:
     """Yield the sentences of files (`-`: standard input) of one of KINDS, which say of several their file.
     Empty lines are none.
 
@@ -98,7 +76,7 @@ def read_sentences(paths: Paths, kind: str, rules: TextRules = PENN) -> Iterator
 
 def sentences_of(
     lines: Iterable[str], kind: str, rules: TextRules = PENN, file: str = "<text>"
-) -> Iterator[InputSentence]:
+) -> Iterator[Sentence]:
     """Yield the same of lines, each with its line break; errors name a file."""
     words_of, split, _, read = KINDS[kind]
     if words_of is None:
@@ -109,27 +87,39 @@ def sentences_of(
     for bad, run in groupby(numbered, lambda line: _UNDECODED.search(line.text) is not None):
         for line in splitter.sentences(run) if split and not bad else run:
             if bad:
-                yield _refused(FormatError(file, line.number, 0, _why(line.text)))
+                yield refused(FormatError(file, line.number, 0, _why(line.text)))
             elif line.text.strip():
-                yield _sentence(line, file, words_of, rules)
+                yield sentence_of_line(line, file, words_of, rules)
 
 
-def _sentence(
-    line: Line, file: str, words_of: Callable[[Line, TextRules], Words], rules: TextRules
-) -> InputSentence:
+def sentence_of_line(
+    line: Line, file: str, words_of: Callable[[str, TextRules], Iterable[Word]], rules: TextRules
+) -> Sentence:
+    """Return the sentence that a line is, or one that says why it cannot be cut into words."""
     try:
-        words = words_of(line, rules)
+        found = [*words_of(line.text, rules)]
     except (ValueError, TimeoutError) as error:  # NLTK gives up after 5 seconds
-        return _refused(FormatError(file, line.number, 0, str(error)))
-    tokens = Tokens.untagged(words.forms)
-    start, end = (words.offsets[0][0], words.offsets[-1][1]) if words.offsets else (line.begin, line.begin)
-    text = line.text[start - line.begin : end - line.begin]
-    return InputSentence(tokens, words.line, words.offsets, text=text)
+        return refused(FormatError(file, line.number, 0, str(error)))
+    tokens = Tokens.untagged(tuple([form for form, _, _ in found]))
+    offsets = tuple([(line.begin + start, line.begin + end) for _, start, end in found])
+    text = line.text[found[0][1] : found[-1][2]] if found else ""
+    return Sentence(tokens, line=line.number, text=text, offsets=offsets)
 
 
-def sentence_of_words(asked: Asked, line: int, file: str) -> InputSentence:
-    """Return a sentence of words and tags (empty: to be tagged), or one that says why it cannot be parsed."""
-    forms, tags, require, forbid = asked
+def sentence_of_words(
+    file: str,
+    line: int,
+    forms: tuple[str, ...],
+    tags: tuple[str, ...] = (),
+    require: Any = None,
+    forbid: Any = None,
+) -> Sentence:
+    """Return a sentence of words and tags (empty, or none at all: to be tagged), or one that says why it
+    cannot be parsed.
+
+    require, forbid: constituents, as of `SpanConstraints.of`
+    """
+    tags = tags or ("",) * len(forms)
     try:
         if not forms:
             raise ValueError("there are no words")
@@ -142,16 +132,12 @@ def sentence_of_words(asked: Asked, line: int, file: str) -> InputSentence:
             check_text(tag)
         wanted = SpanConstraints.of(require, forbid, len(forms))
     except ValueError as error:
-        return _refused(FormatError(file, line, 0, str(error)))
-    return InputSentence(Tokens(forms, tags), line, wanted=wanted)
+        return refused(FormatError(file, line, 0, str(error)))
+    return Sentence(Tokens(forms, tags), line=line, wanted=wanted)
 
 
 def _why(line: str) -> str:
     return "a NUL character, which no text has" if "\0" in line else NOT_UTF8
-
-
-def _refused(error: FormatError) -> InputSentence:
-    return InputSentence(Tokens((), ()), error.line, error=error)
 
 
 def lines_of(stream: Iterable[str], mark: str = _BYTE_ORDER_MARK) -> Iterator[Line]:
@@ -164,17 +150,15 @@ def lines_of(stream: Iterable[str], mark: str = _BYTE_ORDER_MARK) -> Iterator[Li
         begin += len(text)
 
 
-def _tokenized(line: Line, _: TextRules = PENN) -> Words:
-    """Return the words between blanks. Raises ValueError for words of nothing but other spaces."""
-    matches = [*_WORD.finditer(line.text)]
-    for number, match in enumerate(matches, 1):
+def _tokenized(text: str, _: TextRules = PENN) -> Iterator[Word]:
+    """Yield the words between blanks. Raises ValueError for words of nothing but other spaces."""
+    for number, match in enumerate(_WORD.finditer(text), 1):
         if match[0].isspace():
             raise ValueError(f"the token {number} is empty: it holds nothing but {ascii(match[0])}")
-    offsets = [(line.begin + match.start(), line.begin + match.end()) for match in matches]
-    return Words(line.number, tuple([match[0] for match in matches]), tuple(offsets))
+        yield match[0], match.start(), match.end()
 
 
-def _conllu(lines: Iterable[Line], file: str) -> Iterator[InputSentence]:
+def _conllu(lines: Iterable[Line], file: str) -> Iterator[Sentence]:
     count, xpos = 0, False
     for block in _blocks(lines):
         first, text = block[0].number, "".join(line.text for line in block)
@@ -184,28 +168,33 @@ def _conllu(lines: Iterable[Line], file: str) -> Iterator[InputSentence]:
                 if _UNDECODED.search(line.text):
                     raise FormatError(file, line.number, 1, _why(line.text))
             for dtree in parse_conllu(Chunk(first, text), file, xpos=xpos):
-                arcs = None if {*dtree.heads} == {_NO_HEAD} else (dtree.heads, dtree.labels or ())
-                yield InputSentence(_without_no_tags(dtree.tokens), first, arcs=arcs)
+                yield _of_dtree(dtree, first)
                 count += 1
         except FormatError as error:
-            yield _refused(error.after(count))
+            yield refused(error.after(count))
             count += 1
 
 
-def _json(lines: Iterable[Line], file: str) -> Iterator[InputSentence]:
+def _of_dtree(dtree: DTree, line: int) -> Sentence:
+    """Return a sentence of CoNLL-U: with empty tags if no word has one, with a d-tree if it has heads."""
+    tokens = dtree.tokens
+    if set(tokens.tags) == {_NO_TAG}:
+        tokens = replace(tokens, tags=("",) * len(tokens))
+    parsed = {*dtree.heads} != {_NO_HEAD}
+    return Sentence(tokens, line=line, dtree=replace(dtree, tokens=tokens) if parsed else None)
+
+
+def _json(lines: Iterable[Line], file: str) -> Iterator[Sentence]:
     for line in lines:
         if line.text.strip():
             try:
                 if _UNDECODED.search(line.text):
                     raise ValueError(_why(line.text))
-                yield sentence_of_words(read_asked(line.text), line.number, file)
+                given = read_given(line.text)
             except ValueError as error:
-                yield _refused(FormatError(file, line.number, 0, str(error)))
-
-
-def _without_no_tags(tokens: Tokens) -> Tokens:
-    """Return tokens with empty tags where no word has one."""
-    return replace(tokens, tags=("",) * len(tokens)) if set(tokens.tags) == {_NO_TAG} else tokens
+                yield refused(FormatError(file, line.number, 0, str(error)))
+            else:
+                yield sentence_of_words(file, line.number, *given)
 
 
 def _blocks(lines: Iterable[Line]) -> Iterator[list[Line]]:

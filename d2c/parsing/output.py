@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, NamedTuple
 from d2c.base.inputs import ending_of
 from d2c.parsing.json_lines import format_json
 from d2c.parsing.options import JSON_LINES
-from d2c.parsing.parsed import Parsed
+from d2c.parsing.sentence import Sentence
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.conllu import format_conllu
 from d2c.trees.formats.format import Writer
@@ -22,17 +22,17 @@ from d2c.trees.formats.registry import FORMATS as TREEBANKS
 Handler = Callable[[int, FrameType | None], Any]
 
 
-def format_dtree(parsed: Parsed) -> str:
+def format_dtree(sentence: Sentence) -> str:
     """Return a sentence of CoNLL-U with the input's comments; one more says why it could not be parsed."""
-    assert parsed.dtree is not None
-    comment = f"# error = {parsed.error}\n" if parsed.error else ""
-    return comment + format_conllu(parsed.dtree, parsed.sentence.tokens.comments)
+    assert sentence.dtree is not None
+    comment = f"# error = {sentence.why}\n" if sentence.error else ""
+    return comment + format_conllu(sentence.dtree, sentence.tokens.comments)
 
 
 class OutputFormat(NamedTuple):
     """A format of `d2c parse`.
 
-    text:        of a `Parsed` that has what is shown; raises ValueError for what the format cannot hold
+    text:        of a sentence that has what is shown; raises ValueError for what the format cannot hold
     header:      before all sentences; suffixes: of files, where no treebank format has them
     ctrees:      whether it shows c-trees, not d-trees
     confidences: whether it shows those of their nodes, and other c-trees of a sentence
@@ -46,7 +46,7 @@ class OutputFormat(NamedTuple):
 
 
 def _of_ctrees(write: Writer[CTree]) -> OutputFormat:
-    return OutputFormat(lambda parsed: write.text(parsed.ctree, parsed.number), write.before)
+    return OutputFormat(lambda one: write.text(one.tree, one.number), write.before)
 
 
 FORMATS = {

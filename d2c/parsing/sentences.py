@@ -3,21 +3,17 @@ the Parquet of `d2c corpus`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from d2c.base.errors import FormatError, Refusals, each_located, needs
 from d2c.base.files import file_name
-from d2c.parsing.json_lines import ReadSentence, read_json_lines, read_shown
+from d2c.parsing.json_lines import PLAIN, read_json_lines, sentence_of_row
 from d2c.parsing.options import JSON_LINES
 from d2c.parsing.output import format_by_name
-from d2c.trees.ctree import Tokens
-from d2c.trees.formats.brackets import escape
-from d2c.trees.formats.discbracket import is_discbracket, parse_discbracket
+from d2c.parsing.sentence import Sentence
 from d2c.trees.formats.reading import Reading
-from d2c.trees.spans import Source
 
 _PARQUET = ".parquet"
 PARSED = (*JSON_LINES, _PARQUET)  # how names of files end that d2c has parsed
@@ -34,14 +30,14 @@ def _is_table(file: Path, reading: Reading) -> bool:
     return reading.format_name is None and file.name.endswith(_PARQUET)
 
 
-def read_parsed(file: Path, reading: Reading, refusals: Refusals) -> Iterator[ReadSentence]:
+def read_parsed(file: Path, reading: Reading, refusals: Refusals) -> Iterator[Sentence]:
     """Yield the sentences of a file that `is_parsed`, also those that could not be. Raises FormatError."""
     if _is_table(file, reading):
-        return each_located(_of_row, _rows(file), file_name(file), refusals)
+        return each_located(sentence_of_row, _rows(file), file_name(file), refusals)
     return read_json_lines(file, refusals)
 
 
-def read_sentences(file: Path, reading: Reading, as_named: bool = True) -> Iterator[tuple[int, ReadSentence]]:
+def read_sentences(file: Path, reading: Reading, as_named: bool = True) -> Iterator[tuple[int, Sentence]]:
     """Yield sentences, each after its number: in the file, or, as_named, in the one that it names if it does.
 
     Those that could not be parsed are left out. Raises FormatError.
@@ -50,7 +46,7 @@ def read_sentences(file: Path, reading: Reading, as_named: bool = True) -> Itera
     if is_parsed(file, reading):
         sentences = refusals.over(read_parsed(file, reading, refusals))
     else:
-        sentences = map(ReadSentence, reading(file, refusals))
+        sentences = (Sentence(ctree.tokens, ctree=ctree) for ctree in reading(file, refusals))
     for number, sentence in enumerate(sentences, 1):
         if as_named and sentence.file != source:
             source, before = sentence.file, number + refusals.count - 1
@@ -66,37 +62,8 @@ def _rows(file: Path) -> Iterator[dict[str, Any]]:
                 raise FormatError(
                     str(file), 0, 0, f"no table of `d2c corpus`: it has no column {missing[0]!r}"
                 )
-            for batch in opened.iter_batches(_ROWS, columns=_COLUMNS):
+            more = [name for name in PLAIN if name in opened.schema_arrow.names and name not in _COLUMNS]
+            for batch in opened.iter_batches(_ROWS, columns=_COLUMNS + more):
                 yield from batch.to_pylist()
     except (OSError, arrow.ArrowException) as error:
         raise FormatError(str(file), 0, 0, f"is no Parquet file that can be read: {error}") from None
-
-
-def _numbers_words(bracket: str, tokens: Sequence[str]) -> bool:
-    """Return whether brackets are discbracket; words such as `1=2` alone make others look like it."""
-    leaves = (f" {i}={escape(token)})" for i, token in enumerate(tokens))
-    return is_discbracket(bracket) and all(leaf in bracket for leaf in leaves)
-
-
-def _of_row(row: dict[str, Any]) -> ReadSentence:
-    """Return a row's sentence. Its spans do not say which words are in gaps; then brackets say the tree.
-
-    Raises ValueError for what `d2c corpus` writes in no row.
-    """
-    try:
-        offsets = [(place["start"], place["end"]) for place in row["offsets"] or ()]
-        placed: dict[str, Any] = {"offsets": offsets, "text": row["text"] or ""} if offsets else {}
-        if not row["error"] and _numbers_words(row["bracket"], row["tokens"]):
-            # Brackets write some words and tags otherwise: (, and what holds blanks.
-            tokens = Tokens(tuple(row["tokens"]), tuple(row["tags"]))
-            ctree = parse_discbracket(row["bracket"])
-            if not len(ctree.tokens) == len(tokens.forms) == len(tokens.tags):
-                raise ValueError("its brackets are not over its tokens")
-            ctree = replace(ctree, tokens=tokens)
-            source = Source(ctree.tokens.forms, **placed) if placed else None
-            return ReadSentence(ctree, source=source, file=row["file"])
-        shown = {name: row[name] for name in ("file", "tokens", "tags", "error")} | placed
-        spans = [{name: one for name, one in span.items() if one is not None} for span in row["spans"]]
-        return read_shown(shown | {"spans": spans})
-    except (AttributeError, KeyError, TypeError) as error:
-        raise ValueError(f"no row as `d2c corpus` writes it ({error})") from None

@@ -18,8 +18,6 @@ from d2c.models.letters import QUOTES, TYPOGRAPHIC
 from d2c.parsing.tokenizers import NLTKWordTokenizer
 from d2c.protocols.dparser import TextRules, Word
 
-Offsets = tuple[tuple[int, int], ...]
-
 _WORDS = NLTKWordTokenizer()
 _WORDS.PUNCTUATION = [
     *((re.compile("[?!]+") if rule.pattern == "[?!]" else rule, by) for rule, by in _WORDS.PUNCTUATION),
@@ -130,17 +128,6 @@ class Line(NamedTuple):
     text: str
 
 
-class Words(NamedTuple):
-    """A sentence's words; of each, its first character and the one after its last, counted from the text's.
-
-    line: of the file, where the sentence begins
-    """
-
-    line: int
-    forms: tuple[str, ...]
-    offsets: Offsets
-
-
 class PennRules:
     """English, as the Penn Treebank has it.
 
@@ -225,13 +212,14 @@ def _goes_on(before: str, last: str, closed: str, word: str) -> bool:
 PENN = PennRules()
 
 
-def words_of(line: Line, rules: TextRules = PENN) -> Words:
-    """Cut one sentence into words. Raises ValueError for one that is too long."""
-    if len(line.text) > _LONGEST:
-        raise ValueError(f"{len(line.text):,} characters without an end of a sentence: too long to be cut")
-    found = [*rules.words(line.text)]
-    offsets = [(line.begin + start, line.begin + end) for _, start, end in found]
-    return Words(line.number, tuple([form for form, _, _ in found]), tuple(offsets))
+def words_of(text: str, rules: TextRules = PENN) -> Iterable[Word]:
+    """Return the words of a sentence, each with its first character and the one after its last.
+
+    Raises ValueError for a sentence that is too long.
+    """
+    if len(text) > _LONGEST:
+        raise ValueError(f"{len(text):,} characters without an end of a sentence: too long to be cut")
+    return rules.words(text)
 
 
 class SentenceSplitter:
@@ -249,7 +237,7 @@ class SentenceSplitter:
         """The lines between empty ones; of a very long paragraph, parts that end where a sentence does."""
         held: list[Line] = []
         size = 0
-        for line in chain.from_iterable(map(_pieces, lines)):
+        for line in chain.from_iterable(map(_cut_at_stops, lines)):
             blank = not line.text.strip()
             apart = blank or len(line.text) > _LONGEST
             if held and (apart or held[-1].begin + len(held[-1].text) != line.begin):
@@ -318,7 +306,7 @@ def _cuts(text: str) -> Iterator[int]:
             yield begin
 
 
-def _pieces(line: Line) -> Iterator[Line]:
+def _cut_at_stops(line: Line) -> Iterator[Line]:
     """Cut a very long line where sentences may end, so that rules never see much more than `_HELD` of it."""
     begin = end = 0
     stops = (stop.end() for stop in _BOUNDARY.finditer(line.text)) if len(line.text) > _HELD else ()

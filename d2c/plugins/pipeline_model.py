@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -11,30 +10,16 @@ from d2c.base.errors import ModelError
 from d2c.base.locks import SharedLock
 from d2c.models.letters import as_read, spelled
 from d2c.models.model import Model, ModelSettings, load_route, read_model_settings
+from d2c.parsing.sentence import Sentence
 from d2c.protocols.dparser import Tagger
 from d2c.protocols.route import Route
 from d2c.routes.compatibility import check_foreign
-from d2c.trees.ctree import CTree, Tokens
-from d2c.trees.dtree import DTree
+from d2c.trees.ctree import CTree
 from d2c.trees.transforms import raise_gaps
 
 DTREE_SOURCES = ("model", "pipeline")
 
 _LOADING = SharedLock()  # of all models: they are copied to other processes, a lock in them would not be
-
-
-@dataclass(frozen=True, slots=True)
-class PipelineSentence:
-    """What a pipeline knows of a sentence of n > 0 words; every array has length n.
-
-    tags:          "" for words that it has not tagged
-    heads, labels: its own dependency parse, heads as in `DTree`; None where it has none
-    """
-
-    forms: tuple[str, ...]
-    tags: tuple[str, ...]
-    heads: tuple[int, ...] | None = None
-    labels: tuple[str, ...] | None = None
 
 
 class PipelineModel:
@@ -68,34 +53,41 @@ class PipelineModel:
         return not self.converts and settings.language is None and settings.dparser != "pipeline"
 
     def check(self) -> None:
-        """Raises ModelError where there is no such model, or its route cannot convert a pipeline's parse."""
+        """Raise ModelError where there is no such model, or its route cannot convert a pipeline's parse."""
         route = self._settings.route
         if self.converts:
             check_foreign(f"{self.directory}: has the route {route}, but the pipeline's d-parser", [route])
 
-    def parse(self, sentences: Sequence[PipelineSentence]) -> list[CTree]:
-        """A c-tree of each sentence, gaps raised; its tags are the pipeline's, or else of the model's tagger.
+    def parse(self, sentences: Sequence[Sentence]) -> list[CTree]:
+        """Return a c-tree of each sentence, gaps raised; its tags are the pipeline's, or else of the model's
+        tagger.
+
+        sentences: of n > 0 words; tags are empty where the pipeline has none. Their d-tree is its own
+        dependency parse, None where it has none
 
         Raises ModelError where the model cannot be loaded, or the pipeline lacks what must come before.
         """
         self._load()
-        untagged = not all(all(sentence.tags) for sentence in sentences)
+        untagged = not all(all(sentence.tokens.tags) for sentence in sentences)
         if untagged and self.tagger is None:
             why = f"{self.directory} has no tagger"
             if self.converts:
                 why = "only a pipeline gives those of its own parse"
             raise ModelError(f"some words have no tags, and {why}: let a tagger come before d2c")
-        tokens = [Tokens(sentence.forms, sentence.tags) for sentence in sentences]
         if self.converts:
-            small = self._settings.small_letters
-            decoded = self._route.decode_all(as_read(one, small) for one in map(_dtree, tokens, sentences))
-            ctrees: Iterator[CTree] = map(spelled, decoded, (one.forms for one in tokens))
+            if any(sentence.dtree is None for sentence in sentences):
+                raise ModelError(
+                    "a sentence has no dependency parse: let a dependency parser come before d2c"
+                )
+            small, dtrees = self._settings.small_letters, [one.dtree for one in sentences if one.dtree]
+            decoded = self._route.decode_all(as_read(one, small) for one in dtrees)
+            ctrees: Iterator[CTree] = map(spelled, decoded, (one.tokens.forms for one in sentences))
         else:
-            ctrees = self._model.parse(tokens)
+            ctrees = self._model.parse(sentence.tokens for sentence in sentences)
         return [ctree if ctree.is_continuous() else raise_gaps(ctree) for ctree in ctrees]
 
     def load(self) -> None:
-        """Loads now what is needed. Raises ModelError."""
+        """Load now what is needed. Raises ModelError."""
         self.check()
         self._load()
 
@@ -120,9 +112,3 @@ class PipelineModel:
     @cached_property
     def _route(self) -> Route:
         return load_route(self.directory)
-
-
-def _dtree(tokens: Tokens, sentence: PipelineSentence) -> DTree:
-    if sentence.heads is None:
-        raise ModelError("a sentence has no dependency parse: let a dependency parser come before d2c")
-    return DTree(tokens, sentence.heads, labels=sentence.labels)

@@ -18,7 +18,10 @@ from stanza.pipeline._constants import CONSTITUENCY, DEPPARSE, POS, TOKENIZE
 from stanza.pipeline.processor import Processor, register_processor
 
 from d2c.models.names import find
-from d2c.plugins.pipeline_model import PipelineModel, PipelineSentence
+from d2c.parsing.sentence import Sentence
+from d2c.plugins.pipeline_model import PipelineModel
+from d2c.trees.ctree import Tokens
+from d2c.trees.dtree import DTree
 from d2c.trees.objects import to_stanza
 
 
@@ -33,11 +36,11 @@ class D2CProcessor(Processor):
     PROVIDES_DEFAULT = {CONSTITUENCY}
 
     def process(self, doc: Document) -> Document:
-        """Parses the sentences of one document."""
+        """Parse the sentences of one document."""
         return self.bulk_process([doc])[0]
 
     def bulk_process(self, docs: list[Document]) -> list[Document]:
-        """Parses the sentences of several documents at once."""
+        """Parse the sentences of several documents at once."""
         sentences = [sentence for doc in docs for sentence in doc.sentences if sentence.words]
         ctrees = self._model.parse([_sentence(sentence) for sentence in sentences])
         for sentence, ctree in zip(sentences, ctrees, strict=True):
@@ -62,7 +65,8 @@ class D2CProcessor(Processor):
             self._requires.add(DEPPARSE)
 
 
-def _sentence(sentence: StanzaSentence) -> PipelineSentence:
+def _sentence(sentence: StanzaSentence) -> Sentence:
     rows = ((word.text, word.xpos or "", word.head, word.deprel) for word in sentence.words)
-    forms, tags, *parse = zip(*rows, strict=True)
-    return PipelineSentence(forms, tags) if None in parse[0] else PipelineSentence(forms, tags, *parse)
+    forms, tags, heads, labels = zip(*rows, strict=True)
+    tokens = Tokens(forms, tags)
+    return Sentence(tokens, dtree=None if None in heads else DTree(tokens, heads, labels=labels))

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TextIO
 
 from d2c.base.errors import FormatError, Refusals, each_located
 from d2c.base.files import file_name
 from d2c.base.inputs import Paths, names_of
+from d2c.parsing.json_lines import PLAIN
 from d2c.parsing.output import format_by_name
-from d2c.parsing.parsed import NO_CTREE
+from d2c.parsing.sentence import NO_CTREE, Sentence
 from d2c.parsing.sentences import is_parsed, read_parsed
 from d2c.reduction.reduction import Reduction
-from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.formats.pairs import check_words, side_by_side
@@ -24,42 +25,25 @@ from d2c.viewing.page import Json, Sentences, page
 MOST = 100_000  # sentences of a page: with more of them a browser takes many seconds and GB
 
 
-@dataclass(frozen=True, slots=True)
-class Viewed:
-    """A sentence with its trees, of which one may be missing.
-
-    confidences: how sure the parser was of each node of the c-tree [K]; none where it does not say so
-    file:        where it is from, if there are several
-    number:      among the sentences of that, as tables have it
-    """
-
-    ctree: CTree | None = None
-    dtree: DTree | None = None
-    confidences: tuple[float, ...] = ()
-    file: str = ""
-    number: int = 0
+def _treebank(path: Path, reading: Reading, refusals: Refusals) -> Iterator[Sentence]:
+    ctrees = reading.transformed(reading.read(path, refusals), path, refusals)
+    return (Sentence(ctree.tokens, ctree=ctree) for ctree in ctrees)
 
 
-def _treebank(path: Path, reading: Reading, refusals: Refusals) -> Iterator[Viewed]:
-    return map(Viewed, reading.transformed(reading.read(path, refusals), path, refusals))
+def _parsed(path: Path, reading: Reading, refusals: Refusals) -> Iterator[Sentence]:
+    for sentence in read_parsed(path, reading, refusals):
+        if sentence.error:  # is shown in the place of words
+            tokens = Tokens((sentence.why,), NO_CTREE.tokens.tags)
+            sentence = replace(sentence, tokens=tokens, ctree=replace(NO_CTREE, tokens=tokens))
+        yield replace(sentence, dtree=None)
 
 
-def _parsed(path: Path, reading: Reading, refusals: Refusals) -> Iterator[Viewed]:
-    for read in read_parsed(path, reading, refusals):
-        if read.error:  # is shown in the place of words
-            shown = replace(NO_CTREE, tokens=Tokens((read.error,), NO_CTREE.tokens.tags))
-            yield Viewed(shown, file=read.file)
-        else:
-            yield Viewed(read.ctree, None, read.confidences or (), read.file)
-
-
-def _conllu(path: Path, _reading: Reading, refusals: Refusals) -> Iterator[Viewed]:
-    for dtree in read_conllu(path, refusals):
-        yield Viewed(None, dtree)
+def _conllu(path: Path, _reading: Reading, refusals: Refusals) -> Iterator[Sentence]:
+    return (Sentence(dtree.tokens, dtree=dtree) for dtree in read_conllu(path, refusals))
 
 
 # By what files hold that are no treebanks.
-_READERS: dict[str, Callable[[Path, Reading, Refusals], Iterator[Viewed]]] = {
+_READERS: dict[str, Callable[[Path, Reading, Refusals], Iterator[Sentence]]] = {
     "parsed": _parsed,
     "conllu": _conllu,
 }
@@ -67,7 +51,7 @@ _READERS: dict[str, Callable[[Path, Reading, Refusals], Iterator[Viewed]]] = {
 
 def read_viewed(
     files: Sequence[Path], reading: Reading, head_rules: str, dtrees: Path | None = None
-) -> Iterator[tuple[int, Viewed]]:
+) -> Iterator[tuple[int, Sentence]]:
     """The sentences of files, each after its number among those of all files. Raises FormatError.
 
     head_rules: of the d-trees, where c-trees have no heads, as those of JSON lines have
@@ -75,7 +59,7 @@ def read_viewed(
     """
     route, before, source, first = Reduction("direct", head_rules), 0, "", 0
 
-    def encoded(one: Viewed) -> Viewed:
+    def encoded(one: Sentence) -> Sentence:
         return one if one.ctree is None else replace(one, dtree=route.encode(one.ctree))
 
     for path in files:
@@ -97,15 +81,15 @@ def read_viewed(
         before += number + refusals.count
 
 
-def _paired(pair: tuple[Viewed, DTree]) -> Viewed:
+def _paired(pair: tuple[Sentence, DTree]) -> Sentence:
     one, dtree = pair
     if one.ctree is not None:
         check_words(one.ctree, dtree)
     return replace(one, dtree=dtree)
 
 
-def write_page(viewed: Iterable[tuple[int, Viewed]], files: Paths, stream: TextIO, query: str = "") -> int:
-    """Writes the page of the sentences of files as they come; returns how many they are.
+def write_page(viewed: Iterable[tuple[int, Sentence]], files: Paths, stream: TextIO, query: str = "") -> int:
+    """Write the page of the sentences of files as they come; return how many they are.
 
     query: what the page searches when it is opened
 
@@ -122,7 +106,7 @@ def write_page(viewed: Iterable[tuple[int, Viewed]], files: Paths, stream: TextI
                 message = f"a page shows {MOST:,} sentences at most; {how}"
                 raise FormatError(names_of(files), 0, number, message)
             sure = sure or bool(one.confidences)
-            yield ({"file": one.file} if one.file else {}) | _shown(written, one)
+            yield _said(one) | _shown(written, one)
 
     def data() -> Json:
         return {"sure": sure, "query": query, **written.names}
@@ -134,8 +118,15 @@ def write_page(viewed: Iterable[tuple[int, Viewed]], files: Paths, stream: TextI
     return count
 
 
-def _shown(written: Sentences, one: Viewed) -> Json:
-    dtree, said = one.dtree, [round(100 * confidence) for confidence in one.confidences]
+def _said(one: Sentence) -> Json:
+    """Return the file of a sentence, if it has one, and what else is said of it as it is."""
+    own = {name: value for name in PLAIN if name != "line" and (value := getattr(one, name))}
+    file = {"file": own.pop("file")} if "file" in own else {}
+    return file | ({"said": own} if own else {})
+
+
+def _shown(written: Sentences, one: Sentence) -> Json:
+    dtree, said = one.dtree, [round(100 * confidence) for confidence in one.confidences or ()]
     assert dtree is not None
     if one.ctree is None:
         return written.json(one.number, dtree.tokens, dtree, [])

@@ -107,7 +107,8 @@ def by_rules(rules: TextRules) -> Cut:
             lines.append(Line(number, at, line))
             at += len(line)
         for sentence in SentenceSplitter(rules).sentences(lines):
-            words = words_of(sentence, rules).offsets
+            begin = sentence.begin
+            words = [(begin + first, begin + end) for _, first, end in words_of(sentence.text, rules)]
             yield (words[0][0], words[-1][1]), words
 
     return cut

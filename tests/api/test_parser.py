@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import repeat
 from pathlib import Path
 
@@ -16,7 +16,7 @@ import d2c
 from d2c import Document, Parser, Sentence
 from d2c.commands.cli import cli
 from d2c.models.model import NO_TAGGER
-from d2c.parsing.stream import Batch, BatchParser, ParsedBatch
+from d2c.parsing.stream import Batch, BatchParser
 
 TEXT = 'The dog can\'t see "Mary". She\r\nslept (here).\n\n\n The young\n cat'
 
@@ -225,13 +225,14 @@ def test_texts_are_read_as_documents_are_taken(parser: Parser) -> None:
 
 def test_texts_share_batches(parser: Parser, monkeypatch: pytest.MonkeyPatch) -> None:
     sizes: list[int] = []
-    parse = BatchParser.__call__
+    over = BatchParser.over
 
-    def counted(self: BatchParser, batch: Batch) -> ParsedBatch:
-        sizes.append(len(batch.sentences))
-        return parse(self, batch)
+    def counted(self: BatchParser, given: Iterable[Batch]) -> Iterator[Batch]:
+        for batch in over(self, given):
+            sizes.append(len(batch.sentences))
+            yield batch
 
-    monkeypatch.setattr(BatchParser, "__call__", counted)
+    monkeypatch.setattr(BatchParser, "over", counted)
     assert len([*parser.pipe(["The dog slept."] * 25, batch_size=10)]) == 25
     assert sizes == [10, 10, 5]
 

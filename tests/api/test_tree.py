@@ -15,9 +15,9 @@ import pytest
 import d2c
 from d2c import Document, Sentence, Tree
 from d2c.base.errors import FormatError
-from d2c.parsing import input as given
 from d2c.parsing.output import FORMATS
-from d2c.parsing.parsed import Parsed, failed
+from d2c.parsing.sentence import Sentence as ParsedSentence
+from d2c.parsing.sentence import refused
 from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.formats.brackets import parse_bracket
 from d2c.trees.heads import load_head_rules
@@ -27,14 +27,17 @@ from tests.pages import opened_in
 BRACKETS = "(TOP (S (NP (DT The) (NN cat)) (-LRB- -LRB-) (VP (VBD slept))))"
 CTREE = load_head_rules("collins").apply(parse_bracket(BRACKETS))
 OFFSETS = ((10, 13), (14, 17), (18, 19), (19, 24))
-PARSED = Parsed(
-    given.InputSentence(CTREE.tokens, 3, OFFSETS, text="The cat (slept"), 7, None, CTREE, (0.5, 0.25, 1.0)
-)
+READ = ParsedSentence(CTREE.tokens, line=3, number=7, text="The cat (slept", offsets=OFFSETS)
+PARSED = replace(READ, ctree=CTREE, confidences=(0.5, 0.25, 1.0))
 GAP = build_ctree(Tokens(("wake", "me", "up"), ("V", "N", "P")), ["VP", "S"], [(0, 2), (3, 1)], 4, [0, 3])
 
 
+def in_a_sentence(tree: Tree) -> Sentence:
+    return Sentence(ParsedSentence(tree.ctree.tokens, line=1, ctree=tree.ctree))
+
+
 def test_a_tree() -> None:
-    tree = Sentence.of(PARSED).tree
+    tree = Sentence(PARSED).tree
     assert (str(tree), repr(tree)) == (BRACKETS, f"<Tree {BRACKETS}>")
     assert tree.words == ("The", "cat", "(", "slept") and tree.tags == ("DT", "NN", "-LRB-", "VBD")
     assert tree.labels == ("S", "NP", "VP") and not tree.has_gaps
@@ -70,34 +73,32 @@ def test_gaps() -> None:
 
 
 def test_dictionaries_are_lines_of_the_command() -> None:
-    refused = given.InputSentence(Tokens((), ()), 4, error=FormatError("f", 4, 0, "w"))
-    bad = failed(Parsed(refused, 8), "not\nso")
-    for parsed in (PARSED, Parsed(given.InputSentence(GAP.tokens, 1), 1, None, GAP), bad):
-        assert Sentence.of(parsed).to_dict() == json.loads(FORMATS["json"].text(parsed))
+    bad = refused(FormatError("f", 4, 0, "not\nso"))
+    for parsed in (PARSED, ParsedSentence(GAP.tokens, line=1, ctree=GAP), bad):
+        assert Sentence(parsed).to_dict() == json.loads(FORMATS["json"].text(parsed))
 
 
 def test_pictures() -> None:
-    sentence = Sentence.of(PARSED)
+    sentence = Sentence(PARSED)
     picture = sentence._repr_html_()
     assert picture == sentence.tree._repr_html_()
     texts = [element.text for element in fromstring(picture).iter() if element.tag.endswith("text")]
     assert texts[0] == "The cat (slept" and {"NP", "DT", "cat"} <= set(texts)
     assert "prefers-color-scheme:dark" in picture
     deep = Tree(parse_bracket("(S " * 300 + "(A a)" + ")" * 300))
-    assert (
-        deep._repr_svg_() is deep._repr_html_() is None and str(deep) in Sentence(deep, "a", 1)._repr_html_()
-    )
-    assert Sentence(deep, "a", 1, "<no>")._repr_html_() == "<p>&lt;no&gt;</p>"
+    assert deep._repr_svg_() is deep._repr_html_() is None and str(deep) in in_a_sentence(deep)._repr_html_()
+    bad = Sentence(refused(FormatError("f", 1, 0, "<no>")))
+    assert bad._repr_html_() == "<p>&lt;no&gt;</p>"
     assert Document([sentence] * 2)._repr_html_().count("<svg") == 2
 
 
 @pytest.mark.parametrize("width", [500, 1500])
 def test_wide_pictures_scroll_at_full_size(browser: Any, tmp_path: Path, width: int) -> None:
     """Notebooks give pictures `max-width: 100%`, which cuts or shrinks them."""
-    wide = Sentence(Tree(parse_bracket(f"(S {' '.join(f'(NN word{i})' for i in range(60))})")), "", 1)
+    wide = in_a_sentence(Tree(parse_bracket(f"(S {' '.join(f'(NN word{i})' for i in range(60))})")))
     style = "<!doctype html><style>svg { max-width: 100%; height: auto }</style>"
     page = tmp_path / "notebook.html"
-    page.write_text(f"{style}{Document([wide, Sentence.of(PARSED)])._repr_html_()}")
+    page.write_text(f"{style}{Document([wide, Sentence(PARSED)])._repr_html_()}")
     tab, faults = opened_in(browser, page)
     tab.set_viewport_size({"width": width, "height": 800})
     sizes = (
@@ -116,8 +117,8 @@ def test_wide_pictures_scroll_at_full_size(browser: Any, tmp_path: Path, width: 
 
 def test_a_table() -> None:
     pytest.importorskip("pandas")
-    bad = Sentence(Tree(parse_bracket("(X (Y y))")), "", 1, "why")
-    table = Document([bad, Sentence.of(PARSED)]).to_dataframe()
+    bad = Sentence(refused(FormatError("f", 1, 0, "why")))
+    table = Document([bad, Sentence(PARSED)]).to_dataframe()
     assert [*table.itertuples(index=False, name=None)] == [
         (1, "S", 0, 4, "The cat (slept", 3, 0, 1.0),
         (1, "NP", 0, 2, "The cat", 1, 1, 0.5),
@@ -125,7 +126,7 @@ def test_a_table() -> None:
     ]
     columns = ["sentence", "label", "start", "end", "text", "head", "depth", "confidence"]
     assert [*table.columns] == [*Document([]).to_dataframe().columns] == columns
-    without = Sentence.of(Parsed(given.InputSentence(CTREE.tokens, 1), 1, None, CTREE))
+    without = in_a_sentence(Tree(CTREE))
     assert Document([without]).to_dataframe()["confidence"].isna().all()
 
 
@@ -173,9 +174,8 @@ def test_a_bare_word() -> None:
 
 def test_alternatives_are_in_the_text_and_comments_are_kept() -> None:
     tokens = replace(CTREE.tokens, comments=("sent_id = 7",))
-    read = given.InputSentence(tokens, 3, OFFSETS, text="The cat (slept")
-    parsed = Parsed(read, 7, None, CTREE, None, alternatives=((CTREE, 0.5), (CTREE, None)))
-    sentence = Sentence.of(parsed)
+    parsed = replace(READ, tokens=tokens, ctree=CTREE, alternatives=((CTREE, 0.5), (CTREE, None)))
+    sentence = Sentence(parsed)
     assert sentence.to_dict() == json.loads(FORMATS["json"].text(parsed))
     assert sentence.comments == ("sent_id = 7",) and sentence.to_dict()["comments"] == ["sent_id = 7"]
     assert [one.tree.text for one in sentence.alternatives] == ["The cat (slept"] * 2

@@ -9,10 +9,10 @@ import pytest
 from click.testing import CliRunner
 
 import d2c
+from d2c.base.errors import FormatError
 from d2c.commands.cli import cli
-from d2c.parsing.input import InputSentence
 from d2c.parsing.json_lines import format_json
-from d2c.parsing.parsed import Parsed, failed
+from d2c.parsing.sentence import Sentence, refused
 from d2c.trees.formats.brackets import parse_bracket
 from d2c.trees.heads import load_head_rules
 from d2c.viewing import view
@@ -36,12 +36,11 @@ def trees(tmp_path: Path) -> Path:
 def parsed(tmp_path: Path) -> Path:
     """A sentence that failed, and one with heads and with places in a text."""
     ctree = load_head_rules("collins").apply(parse_bracket(TREES.splitlines()[0]))
-    offsets = [(k * 10, k * 10 + 3) for k in range(7)]
-    bad = failed(Parsed(InputSentence(ctree.tokens, 1), 1), "too long")
+    offsets = tuple([(k * 10, k * 10 + 3) for k in range(7)])
+    bad = refused(FormatError("x", 1, 0, "too long"))
     file = tmp_path / "x.jsonl"
-    file.write_text(
-        format_json(bad) + format_json(Parsed(InputSentence(ctree.tokens, 2, offsets), 2, None, ctree))
-    )
+    good = Sentence(ctree.tokens, line=2, offsets=offsets, ctree=ctree)
+    file.write_text(format_json(bad) + format_json(good))
     return file
 
 

@@ -10,14 +10,15 @@ from threading import Event
 
 import pyarrow as pa
 
-from d2c.base.errors import ModelError
+from d2c.base.errors import FormatError, ModelError
 from d2c.base.workers import Crew, Failed, Schedule
 from d2c.corpora.job import attempts_of
-from d2c.corpora.records import Fields, PlacedSentence, Record, items_of
+from d2c.corpora.records import Fields, Record, sentences_of_record
 from d2c.corpora.rows import table_of
 from d2c.corpora.shards import Portion
 from d2c.corpora.work import WorkerTask
 from d2c.parsing.options import ParseOptions
+from d2c.parsing.sentence import Sentence
 
 GONE = Failed("its worker died", gone=True)
 LONG = 3600.0  # seconds: more than any start takes
@@ -48,20 +49,22 @@ def schedule(
     return made
 
 
-def items(task: WorkerTask) -> list[PlacedSentence]:
+def sentences(task: WorkerTask) -> list[Sentence]:
     """The sentences that a worker is asked for."""
-    found = [item for record in task.records for item in items_of(record, "split", Fields())]
+    found = [one for record in task.records for one in sentences_of_record(record, "split", Fields())]
     return found[task.begin : task.end]
 
 
 def words(task: WorkerTask) -> list[str]:
     """All words of them."""
-    return [form for item in items(task) for form in item.sentence.tokens.forms]
+    return [form for sentence in sentences(task) for form in sentence.tokens.forms]
 
 
 def rows(task: WorkerTask) -> pa.Table:
     """A row for each, with its number of words for a bracket, or with the error that the task says."""
-    table = table_of(items(task), [None] * len(items(task)), "brackets", task.error or "parsed")
+    error = FormatError("", 0, 0, task.error or "parsed")
+    failed = (sentence.failed(error) for sentence in sentences(task))
+    table = table_of([*failed], "brackets")
     if task.error:
         return table
     index = table.schema.get_field_index("error")

@@ -13,7 +13,7 @@ import pytest
 
 from d2c.base.errors import FormatError
 from d2c.corpora.inputs import Inputs, corpus_files
-from d2c.corpora.records import Fields, Record, items_of
+from d2c.corpora.records import Fields, Record, sentences_of_record
 from d2c.corpora.shards import cut
 
 CONLLU = """\
@@ -31,12 +31,8 @@ Shown = tuple[str, str, int, str]  # document, id, line, words or error
 
 
 def sentences(inputs: Inputs) -> list[Shown]:
-    found = [item for record in inputs for item in items_of(record, inputs.kind, inputs.fields)]
-    return [
-        (item.document, item.id, item.line, item.sentence.error.message if item.sentence.error else words)
-        for item in found
-        for words in [" ".join(item.sentence.tokens.forms)]
-    ]
+    found = [one for record in inputs for one in sentences_of_record(record, inputs.kind, inputs.fields)]
+    return [(one.document, one.id, one.line, one.why or " ".join(one.tokens.forms)) for one in found]
 
 
 @pytest.fixture

@@ -16,9 +16,9 @@ from d2c.commands.cli import cli
 from d2c.models.letters import as_in_treebanks, small, spelled
 from d2c.models.model import Model, read_model_settings
 from d2c.models.names import find
-from d2c.parsing.input import InputSentence
 from d2c.parsing.options import ParseOptions
-from d2c.parsing.stream import Batch, ParsedBatch, parse_batches
+from d2c.parsing.sentence import Sentence
+from d2c.parsing.stream import Batch, parse_batches
 from d2c.protocols.abilities import RouteAbilities
 from d2c.trees.constraints import SpanConstraints
 from d2c.trees.ctree import CTree, Tokens
@@ -139,10 +139,9 @@ def test_batches_have_the_words_as_given() -> None:
     model, listener = listening(small_letters=True)
     tokens = Tokens(LOUD, ("",) * 6)
     wanted = SpanConstraints.of([(0, 6)], None, 6)
-    batch = Batch([InputSentence(tokens, 1), InputSentence(tokens, 2, wanted=wanted)])
+    batch = Batch([Sentence(tokens), Sentence(tokens, wanted=wanted)])
     options = ParseOptions(confidences=True, best=2)
     [parsed] = parse_batches(lambda: [model], options, [batch], lambda one: one)
-    assert isinstance(parsed, ParsedBatch)
     assert {forms for _, forms in listener.seen} == {QUIET}
     for sentence in parsed.sentences:
         assert sentence.dtree and sentence.ctree

@@ -8,14 +8,16 @@ import pytest
 
 from d2c.base.errors import FormatError
 from d2c.base.files import NOT_UTF8
-from d2c.parsing.input import InputSentence, read_sentences
+from d2c.parsing.input import read_sentences
+from d2c.parsing.sentence import Sentence
 from d2c.parsing.text import PennRules
 from d2c.trees.ctree import Tokens
+from d2c.trees.dtree import DTree
 
 ROW = "{}\t{}\t_\tX\tX\t_\t0\tr\t_\t_\n"
 
 
-def read(path: Path, content: bytes, kind: str, *abbreviations: str) -> tuple[list[InputSentence], list[str]]:
+def read(path: Path, content: bytes, kind: str, *abbreviations: str) -> tuple[list[Sentence], list[str]]:
     """The sentences of a file, and, apart from them, what could not be read."""
     path.write_bytes(content)
     found = [*read_sentences(path, kind, PennRules(abbreviations))]
@@ -25,9 +27,9 @@ def read(path: Path, content: bytes, kind: str, *abbreviations: str) -> tuple[li
     return [one for one in found if not one.error], errors
 
 
-def sentence(line: int, words: str, *offsets: tuple[int, int]) -> InputSentence:
+def sentence(line: int, words: str, *offsets: tuple[int, int]) -> Sentence:
     forms = tuple(words.split(" "))
-    return InputSentence(Tokens.untagged(forms), line, offsets)
+    return Sentence(Tokens.untagged(forms), line=line, offsets=offsets)
 
 
 @pytest.fixture
@@ -105,7 +107,8 @@ def test_a_byte_order_mark_is_no_word(file: Path) -> None:
     found, _ = read(file, b"\xef\xbb\xbfThe cat\n", "tokenized")
     assert found == [sentence(1, "The cat", (1, 4), (5, 8))]
     found, errors = read(file, b"\xef\xbb\xbf# x\n" + ROW.format(1, "a").encode(), "conllu")
-    assert found == [InputSentence(Tokens(("a",), ("X",)), 1, arcs=((0,), ("r",)))] and errors == []
+    dtree = DTree(Tokens(("a",), ("X",)), (0,), labels=("r",))
+    assert found == [Sentence(dtree.tokens, line=1, dtree=dtree)] and errors == []
 
 
 def test_conllu(file: Path) -> None:
@@ -113,7 +116,8 @@ def test_conllu(file: Path) -> None:
     content = f"# x\n{good}\n\n{bad}\n1\tx\n\n".encode() + b"1\t\xff\n\n# only a comment\n\n" + good.encode()
     found, errors = read(file, content, "conllu")
     tokens = Tokens(("a", "b c"), ("X", "X"))
-    assert found == [InputSentence(tokens, line, arcs=((0, 0), ("r", "r"))) for line in (1, 14)]
+    dtree = DTree(tokens, (0, 0), labels=("r", "r"))
+    assert found == [Sentence(tokens, line=line, dtree=dtree) for line in (1, 14)]
     assert errors == [
         f"{file}:6: sentence 2: the form is empty",
         f"{file}:8: sentence 3: expected 10 columns separated by tabs, found 2",

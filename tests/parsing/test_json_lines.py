@@ -10,28 +10,30 @@ import pytest
 from hypothesis import given
 
 from d2c.base.errors import Faults, FormatError, FormatErrors, Refusals
-from d2c.parsing.input import InputSentence
-from d2c.parsing.json_lines import ReadSentence, format_json, parse_json_line, read_json_lines
-from d2c.parsing.parsed import NO_CTREE, Parsed, failed
+from d2c.parsing.json_lines import format_json, parse_json_line, read_json_lines
+from d2c.parsing.sentence import NO_CTREE, Sentence
 from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.heads import load_head_rules
 from tests.strategies import ctrees
 
 TOKENS = Tokens(("a", "b", "c"), ("A", "B", "C"), comments=("sent_id = 1",))
 GAP = build_ctree(TOKENS, ["X", "Y", "S"], [(0, 2), (3,), (4, 1)], 5, [2, 3, 1], "TOP")
-LINE = json.loads(format_json(Parsed(InputSentence(TOKENS, 1), 1, None, GAP, (0.25, 0.5, 1.0))))
+PARSED = Sentence(TOKENS, line=1, ctree=GAP, confidences=(0.25, 0.5, 1.0))
+LINE = json.loads(format_json(PARSED))
 
 
 def written(ctree: CTree, confidences: tuple[float, ...] | None = None) -> str:
-    return format_json(Parsed(InputSentence(ctree.tokens, 1), 1, None, ctree, confidences))
+    return format_json(Sentence(ctree.tokens, line=1, ctree=ctree, confidences=confidences))
 
 
 @given(ctrees())
 def test_what_is_written_is_read_back(ctree: CTree) -> None:
     headed = load_head_rules("leftmost").apply(ctree)
     shares = (0.5,) * len(headed.labels)
-    read, confidences, error, *_ = parse_json_line(written(headed, shares))
-    assert (read.tokens, read.top) == (headed.tokens, "TOP") and (confidences or ()) == shares and not error
+    sentence = parse_json_line(written(headed, shares))
+    read = sentence.tree
+    assert (read.tokens, read.top) == (headed.tokens, "TOP") and (sentence.confidences or ()) == shares
+    assert not sentence.error
     assert spans(read) == spans(headed)
     assert written(read) == written(headed)
 
@@ -41,19 +43,21 @@ def spans(ctree: CTree) -> list[tuple[str, tuple[int, ...]]]:
 
 
 def test_gaps_unary_nodes_and_confidences() -> None:
-    assert parse_json_line(json.dumps(LINE)) == ReadSentence(GAP, (0.25, 0.5, 1.0))
+    assert parse_json_line(json.dumps(LINE)) == PARSED
 
 
 def test_a_sentence_that_could_not_be_parsed() -> None:
-    line = format_json(failed(Parsed(InputSentence(TOKENS, 1), 1), "not UTF-8 text; iconv converts it"))
-    assert parse_json_line(line) == ReadSentence(NO_CTREE, None, "not UTF-8 text; iconv converts it")
-    assert parse_json_line(json.dumps({"error": "x"})).error == "x"
+    error = FormatError("a.txt", 7, 0, "not UTF-8 text; iconv converts it")
+    bad = parse_json_line(format_json(Sentence(TOKENS, line=7).failed(error)))
+    assert (bad.ctree, bad.confidences, bad.why, bad.line) == (NO_CTREE, None, error.message, 7)
+    assert parse_json_line(json.dumps({"error": "x"})).why == "x"
     assert parse_json_line(json.dumps(LINE | {"error": None})).ctree == GAP
 
 
 def test_lines_without_heads_and_confidences() -> None:
     spans = [{"label": "S", "start": 0, "end": 3}, {"label": "X", "start": 1, "end": 3, "confidence": None}]
-    ctree, confidences, *_ = parse_json_line(json.dumps(LINE | {"spans": spans}))
+    read = parse_json_line(json.dumps(LINE | {"spans": spans}))
+    ctree, confidences = read.tree, read.confidences
     assert (ctree.labels, ctree.children, ctree.head_children) == (("X", "S"), ((1, 2), (0, 3)), None)
     assert confidences is None
 
@@ -124,7 +128,7 @@ def test_the_words_of_one_token_have_its_characters() -> None:
     """As of the pipelines of languages in which `zum` is two words."""
     text = {"tokens": ["zu", "dem", "c"], "offsets": [[4, 7], [4, 7], [8, 9]], "text": "zum c"}
     source = parse_json_line(json.dumps(LINE | text)).source
-    assert source is not None and source.offsets == [(4, 7), (4, 7), (8, 9)]
+    assert source is not None and source.offsets == ((4, 7), (4, 7), (8, 9))
     for offsets in ([[4, 7], [5, 7], [8, 9]], [[4, 7], [8, 9], [4, 7]]):
         with pytest.raises(ValueError, match="^its offsets are not those of 3 tokens, one after the other"):
             parse_json_line(json.dumps(LINE | text | {"offsets": offsets}))

@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import os
 import signal
+from dataclasses import replace
 from io import BytesIO
 from typing import Any
 
 import pytest
 
-from d2c.parsing.input import InputSentence
+from d2c.base.errors import FormatError
 from d2c.parsing.output import FORMATS, whole_texts
-from d2c.parsing.parsed import Parsed, failed
+from d2c.parsing.sentence import Sentence, refused
 from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import parse_bracket
@@ -28,16 +29,16 @@ def headed(text: str) -> CTree:
 TREE = headed("(TOP (S (NP (DT The) (NN cat)) (-LRB- -LRB-) (VP (VBD slept))))")
 
 
-def spans(parsed: Parsed) -> list[dict[str, object]]:
+def spans(parsed: Sentence) -> list[dict[str, object]]:
     line = FORMATS["json"].text(parsed)
     assert line.endswith("}\n") and line.count("\n") == 1
     return json.loads(line)["spans"]  # type: ignore[no-any-return]
 
 
 def test_json_of_text() -> None:
-    sentence = InputSentence(TOKENS, 3, ((10, 13), (14, 17), (18, 19), (20, 25)))
+    offsets = ((10, 13), (14, 17), (18, 19), (20, 25))
     ctree = CTree(TOKENS, TREE.labels, TREE.children, TREE.head_children, TREE.top)
-    parsed = Parsed(sentence, 1, None, ctree, (0.5, 0.25, 1.0))
+    parsed = Sentence(TOKENS, line=3, offsets=offsets, ctree=ctree, confidences=(0.5, 0.25, 1.0))
     assert json.loads(FORMATS["json"].text(parsed)) == {
         "line": 3,
         "tokens": ["The", "cat", "(", "slept"],
@@ -61,38 +62,34 @@ def test_json_of_text() -> None:
 
 def test_json_of_unary_chains_and_gaps() -> None:
     chain = headed("(TOP (S (VP (VB Go))))")
-    assert spans(Parsed(InputSentence(chain.tokens, 1), 1, None, chain)) == [
+    assert spans(Sentence(chain.tokens, ctree=chain)) == [
         {"label": "S", "start": 0, "end": 1, "head": 0},
         {"label": "VP", "start": 0, "end": 1, "head": 0},
     ]
     tokens = Tokens(("a", "b", "c"), ("A", "B", "C"))
     gap = build_ctree(tokens, ["X", "S"], [(0, 2), (3, 1)], 4, [2, 1])
-    assert spans(Parsed(InputSentence(tokens, 1), 1, None, gap)) == [
+    assert spans(Sentence(tokens, ctree=gap)) == [
         {"label": "S", "start": 0, "end": 3, "head": 1},
         {"label": "X", "start": 0, "end": 3, "head": 2, "tokens": [0, 2]},
     ]
     with pytest.raises(ValueError, match="brackets cannot hold a tree with gaps"):
-        FORMATS["brackets"].text(Parsed(InputSentence(tokens, 1), 1, None, gap))
-    assert (
-        FORMATS["discbracket"].text(Parsed(InputSentence(tokens, 1), 1, None, gap))
-        == "(S (X (A 0=a) (C 2=c)) (B 1=b))\n"
-    )
+        FORMATS["brackets"].text(Sentence(tokens, ctree=gap))
+    assert FORMATS["discbracket"].text(Sentence(tokens, ctree=gap)) == "(S (X (A 0=a) (C 2=c)) (B 1=b))\n"
 
 
 def test_other_formats() -> None:
-    parsed = Parsed(InputSentence(TREE.tokens, 1), 5, None, TREE)
+    parsed = Sentence(TREE.tokens, number=5, ctree=TREE)
     text = "(TOP (S (NP (DT The) (NN cat)) (-LRB- -LRB-) (VP (VBD slept))))\n"
     assert FORMATS["brackets"].text(parsed) == text
     assert FORMATS["export"].text(parsed).splitlines()[0] == "#BOS 5"
     dtree = DTree(Tokens(("a",), ("A",)), (0,), labels=("root",))
     assert (
-        FORMATS["conllu"].text(Parsed(InputSentence(dtree.tokens, 1), 1, dtree))
-        == "1\ta\t_\tA\tA\t_\t0\troot\t_\t_\n\n"
+        FORMATS["conllu"].text(Sentence(dtree.tokens, dtree=dtree)) == "1\ta\t_\tA\tA\t_\t0\troot\t_\t_\n\n"
     )
 
 
 def test_what_could_not_be_parsed() -> None:
-    unparsed = failed(Parsed(InputSentence(Tokens((), ()), 7), 3), "is no\nsentence")
+    unparsed = replace(refused(FormatError("x", 7, 0, "is no\nsentence")), number=3)
     texts = {name: form.text(unparsed) for name, form in FORMATS.items()}
     assert texts.pop("export").splitlines()[0] == "#BOS 3"
     assert texts == {

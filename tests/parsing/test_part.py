@@ -143,7 +143,7 @@ def test_only_files_are_resumed() -> None:
 
 def test_the_rest_of_the_input() -> None:
     def given(*digests: str) -> Iterator[Batch]:
-        return (Batch([None] * 2, 0, digest) for digest in digests)  # type: ignore[list-item]
+        return (Batch([None] * 2, digest) for digest in digests)  # type: ignore[list-item]
 
     finished = Finished(4, "b")
     assert [batch.digest for batch in finished.rest(given("a", "b", "c", "d"), "in")] == ["c", "d"]

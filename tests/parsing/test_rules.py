@@ -22,8 +22,9 @@ from d2c.base.errors import ModelError
 from d2c.commands.cli import cli
 from d2c.models.model import Model
 from d2c.parsing.rules import language_rules, rules_of
+from d2c.parsing.sentence import Sentence
 from d2c.parsing.text import PennRules
-from d2c.plugins.pipeline_model import PipelineModel, PipelineSentence
+from d2c.plugins.pipeline_model import PipelineModel
 from d2c.training.spec import TrainingSpec
 from d2c.training.train import train_models
 from d2c.trees.ctree import Tokens
@@ -96,7 +97,7 @@ def test_text_as_the_pipeline_reads_it(trained: tuple[Path, str]) -> None:
 def test_in_a_pipeline_it_tags_what_has_no_tags(trained: tuple[Path, str]) -> None:
     directory, name = trained
     model = PipelineModel(directory, "model", allow_pipeline=name)
-    (ctree,) = model.parse([PipelineSentence(("It", "is"), ("", ""))])
+    (ctree,) = model.parse([Sentence(Tokens(("It", "is"), ("", "")))])
     assert ctree.tokens == Tokens(("It", "is"), ("NNP", "NN"))
 
 

@@ -11,7 +11,8 @@ from click.testing import CliRunner
 
 from d2c.base.errors import FormatError
 from d2c.commands.cli import cli
-from d2c.parsing.sentences import _of_row, read_sentences
+from d2c.parsing.json_lines import sentence_of_row
+from d2c.parsing.sentences import read_sentences
 from d2c.trees.formats.discbracket import parse_discbracket
 from d2c.trees.formats.reading import Reading
 
@@ -56,12 +57,12 @@ def corpus(tmp_path: Path) -> Path:
 def test_a_table_of_corpus(corpus: Path) -> None:
     (first, she), (second, gaps) = read_sentences(corpus / "part-000000.parquet", Reading())
     assert (first, she.file, second, gaps.file) == (2, "a.txt", 1, "b.txt")
-    assert dict(zip(she.ctree.labels, she.confidences or (), strict=True)) == {
+    assert dict(zip(she.tree.labels, she.confidences or (), strict=True)) == {
         "NP": 1.0,
         "VP": 0.75,
         "S": 0.5,
     }
-    assert she.ctree.head_children is not None and she.source is not None
+    assert she.tree.head_children is not None and she.source is not None
     assert (she.source.text, list(she.source.offsets or ())) == ("She left.", [(10, 13), (14, 18), (18, 19)])
     assert (gaps.ctree, gaps.confidences, gaps.source) == (parse_discbracket(GAP), None, None)
 
@@ -99,9 +100,9 @@ def test_other_tables(tmp_path: Path) -> None:
 )
 def test_rows_of_other_programs_are_refused(change: dict[str, Any]) -> None:
     row = {"error": None} | SHE
-    assert _of_row(row).ctree.labels
+    assert sentence_of_row(row).tree.labels
     with pytest.raises(ValueError, match="^no row as `d2c corpus` writes it"):
-        _of_row(row | change)
+        sentence_of_row(row | change)
 
 
 @pytest.mark.parametrize("word", ["1=2", "0=one", "0="])
@@ -109,16 +110,16 @@ def test_words_that_look_like_those_of_discbracket(word: str) -> None:
     span = {"label": "NP", "start": 0, "end": 1, "head": 0, "confidence": 0.5}
     place = {"text": word, "offsets": [{"start": 0, "end": len(word)}]}
     row = {"error": None, "file": "a.txt", "tokens": [word], "tags": ["CD"], "spans": [span]} | place
-    found = _of_row(row | {"bracket": f"(TOP (NP (CD {word})))"})
-    assert (found.ctree.tokens.forms, found.confidences) == ((word,), (0.5,))
-    numbered = _of_row(row | {"bracket": f"(TOP (NP (CD 0={word})))"})
-    assert (numbered.ctree.tokens.forms, numbered.confidences) == ((word,), None)
+    found = sentence_of_row(row | {"bracket": f"(TOP (NP (CD {word})))"})
+    assert (found.tree.tokens.forms, found.confidences) == ((word,), (0.5,))
+    numbered = sentence_of_row(row | {"bracket": f"(TOP (NP (CD 0={word})))"})
+    assert (numbered.tree.tokens.forms, numbered.confidences) == ((word,), None)
 
 
 def test_words_and_tags_of_a_tree_with_gaps_are_those_of_the_row() -> None:
     row = GAPS | {"tokens": ["-LRB-", "x y"], "tags": ["(", "CD"], "text": None, "offsets": None, "error": ""}
     row["bracket"] = "(TOP (S (-LRB- 0=-LRB-) (CD 1=x\u00a0y)))"
-    tokens = _of_row(row).ctree.tokens
+    tokens = sentence_of_row(row).tree.tokens
     assert (tokens.forms, tokens.tags) == (("-LRB-", "x y"), ("(", "CD"))
     with pytest.raises(ValueError, match="its brackets are not over its tokens"):
-        _of_row(row | {"bracket": "(TOP (S (-LRB- 0=-LRB-) (CD 1=x\u00a0y) (X 2=z)))"})
+        sentence_of_row(row | {"bracket": "(TOP (S (-LRB- 0=-LRB-) (CD 1=x\u00a0y) (X 2=z)))"})

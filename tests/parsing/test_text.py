@@ -6,13 +6,15 @@ import io
 import re
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from d2c.parsing.input import read_sentences
-from d2c.parsing.text import Line, PennRules, SentenceSplitter, words_of
+from d2c.parsing.input import read_sentences, sentence_of_line
+from d2c.parsing.sentence import Offsets
+from d2c.parsing.text import PENN, Line, PennRules, SentenceSplitter, words_of
 
 
 def lines_of(text: str) -> list[Line]:
@@ -29,9 +31,21 @@ def split(text: str, *abbreviations: str) -> list[tuple[int, str]]:
     return [(line.number, line.text.strip()) for line in found]
 
 
+class Words(NamedTuple):
+    line: int
+    forms: tuple[str, ...]
+    offsets: Offsets
+
+
+def cut(text: str, begin: int = 0, number: int = 1) -> Words:
+    sentence = sentence_of_line(Line(number, begin, text), "x.txt", words_of, PENN)
+    assert sentence.offsets is not None
+    return Words(sentence.line, sentence.tokens.forms, sentence.offsets)
+
+
 def test_words_are_those_of_the_penn_treebank() -> None:
     text = 'He said: "I can\'t (see p53-deficient mice, e.g. in Fig. 3)."\n'
-    words = words_of(Line(7, 100, text))
+    words = cut(text, 100, 7)
     assert words.line == 7
     assert words.forms == (
         *("He", "said", ":", "``", "I", "ca", "n't", "(", "see", "p53-deficient", "mice", ",", "e.g."),
@@ -47,28 +61,31 @@ def test_words_are_those_of_the_penn_treebank() -> None:
         (114, 117),
     )
     assert words.offsets[-2:] == ((158, 159), (159, 160))
-    assert words_of(Line(1, 0, "\n")).forms == ()
-    assert words_of(Line(1, 0, "``a'' [b]")).forms == ("``", "a", "''", "[", "b", "]")
+    assert cut("\n").forms == ()
+    assert cut("``a'' [b]").forms == ("``", "a", "''", "[", "b", "]")
 
 
 def test_a_line_of_several_sentences_has_the_words_of_each() -> None:
-    words = words_of(Line(1, 5, " Best pie ever. 10/10 would buy (see sec. 4)."))
+    words = cut(" Best pie ever. 10/10 would buy (see sec. 4).", 5)
     assert " ".join(words.forms) == "Best pie ever . 10/10 would buy ( see sec. 4 ) ."
     assert words.offsets[2:5] == ((15, 19), (19, 20), (21, 26))
 
 
 def test_typographic_marks_are_those_of_the_penn_treebank() -> None:
-    words = words_of(Line(1, 0, "“It isn’t John’s,” he said; ‘we’ll see’."))
+    words = cut("“It isn’t John’s,” he said; ‘we’ll see’.")
     assert words.forms == (
         *("``", "It", "is", "n't", "John", "'s", ",", "''", "he", "said", ";"),
         *("`", "we", "'ll", "see", "'", "."),
     )
     assert words.offsets[:4] == ((0, 1), (1, 3), (4, 6), (6, 9))
-    assert words.offsets[7:9] == ((17, 18), (19, 21)) and words.offsets[-2:] == ((38, 39), (39, 40))
+    assert words.offsets[7:9] == ((17, 18), (19, 21)) and words.offsets[-2:] == (
+        (38, 39),
+        (39, 40),
+    )
 
 
 def test_a_face_is_a_word() -> None:
-    words = words_of(Line(1, 0, "hi :) I’m late ;-) sorry :(( (at 8:30) ok:) Two :Do. x :p"))
+    words = cut("hi :) I’m late ;-) sorry :(( (at 8:30) ok:) Two :Do. x :p")
     assert words.forms == (
         *("hi", ":)", "I", "'m", "late", ";-)", "sorry", ":((", "(", "at", "8:30", ")"),
         *("ok", ":", ")", "Two", ":", "Do", ".", "x", ":p"),
@@ -78,7 +95,7 @@ def test_a_face_is_a_word() -> None:
 
 def test_words_that_have_lost_their_apostrophe_are_two() -> None:
     text = "Im sure you cant, thats it: DONT, we were; its Hes, an IM, she wants. lets #dont"
-    words = words_of(Line(1, 0, text))
+    words = cut(text)
     assert words.forms == (
         *("I", "m", "sure", "you", "ca", "nt", ",", "that", "s", "it", ":", "DO", "NT", ","),
         *("we", "were", ";", "its", "Hes", ",", "an", "IM", ",", "she", "wants", ".", "lets", "#dont"),
@@ -87,14 +104,14 @@ def test_words_that_have_lost_their_apostrophe_are_two() -> None:
 
 
 def test_an_ellipsis_is_a_word() -> None:
-    words = words_of(Line(1, 0, "It’s late… he said."))
+    words = cut("It’s late… he said.")
     assert words.forms == ("It", "'s", "late", "...", "he", "said", ".")
     assert words.offsets[2:4] == ((5, 9), (9, 10))
 
 
 @given(st.text(alphabet=st.sampled_from("aZ9 .,;:!?'\"`()[]<>-$%&\u00a0\t“”‘’nts«»…é\x1c猫")))
 def test_every_word_is_where_its_offsets_say(text: str) -> None:
-    words = words_of(Line(1, 5, text))
+    words = cut(text, 5)
     for form, (begin, end) in zip(words.forms, words.offsets, strict=True):
         there = text[begin - 5 : end - 5].replace("’", "'")
         if form in ("``", "''"):
@@ -120,7 +137,7 @@ def test_every_word_is_where_its_offsets_say(text: str) -> None:
     ],
 )
 def test_words_that_nltk_would_cut_otherwise(text: str, words: str) -> None:
-    assert " ".join(words_of(Line(1, 0, text)).forms) == words
+    assert " ".join(cut(text).forms) == words
 
 
 def test_sentences() -> None:
@@ -157,16 +174,16 @@ def test_what_stays_whole() -> None:
     text = (
         "See http://d2c.org/a_(b)?c=1&d#e, www.d2c.org; or mail jo.doe+x@d2c.co.uk: #nlp2 @jo's C:\\a.txt\n"
     )
-    assert words_of(Line(1, 0, text)).forms == (
+    assert cut(text).forms == (
         *("See", "http://d2c.org/a_(b)?c=1&d#e", ",", "www.d2c.org", ";", "or", "mail", "jo.doe+x@d2c.co.uk"),
         *(":", "#nlp2", "@jo", "'s", "C:\\a.txt"),
     )
     text = "At 10:30, e.g. a.txt (d2c.org/x) cost $1,234.50, i.e. -3.5%, not .5, 3/4 or # 5 & #5."
-    assert words_of(Line(1, 0, text)).forms == (
+    assert cut(text).forms == (
         *("At", "10:30", ",", "e.g.", "a.txt", "(", "d2c.org/x", ")", "cost", "$", "1,234.50", ",", "i.e."),
         *("-3.5", "%", ",", "not", ".5", ",", "3/4", "or", "#", "5", "&", "#", "5", "."),
     )
-    assert words_of(Line(1, 0, "“(https://d2c.org).”")).forms == (
+    assert cut("“(https://d2c.org).”").forms == (
         "``",
         "(",
         "https://d2c.org",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -12,7 +13,8 @@ import pytest
 
 from d2c.base.errors import ModelError
 from d2c.models.model import Model, load_route
-from d2c.plugins.pipeline_model import PipelineModel, PipelineSentence
+from d2c.parsing.sentence import Sentence
+from d2c.plugins.pipeline_model import PipelineModel
 from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.formats.brackets import format_bracket, read_brackets
 from tests.conftest import SAMPLE, give_tagger
@@ -37,13 +39,13 @@ def model(small_model: Path, monkeypatch: pytest.MonkeyPatch) -> PipelineModel:
 
 
 def test_gaps_are_raised(model: PipelineModel) -> None:
-    (ctree,) = model.parse([PipelineSentence(("a", "b", "c"), ("A", "B", "C"))])
+    (ctree,) = model.parse([Sentence(Tokens(("a", "b", "c"), ("A", "B", "C")))])
     assert ctree == build_ctree(ctree.tokens, ("VP", "S"), ((0,), (3, 1, 2)), 4, (0, 3))
 
 
 def test_only_sentences_with_words_without_tags_are_tagged(model: PipelineModel) -> None:
     sentences = [
-        PipelineSentence(("a", "b", "c"), tags) for tags in (("A", "", "C"), ("A", "B", "C"), ("", "", ""))
+        Sentence(Tokens(("a", "b", "c"), tags)) for tags in (("A", "", "C"), ("A", "B", "C"), ("", "", ""))
     ]
     assert [ctree.tokens.tags for ctree in model.parse(sentences)] == [
         ("X", "X", "X"),
@@ -72,8 +74,9 @@ def test_a_pipelines_parse_of_capitals_is_read_in_small_letters(chart_model: Pat
 
     def trees(where: Path, write: Callable[[str], str]) -> list[str]:
         sentences = (
-            PipelineSentence(tuple(map(write, one.tokens.forms)), one.tokens.tags, one.heads, one.labels)
+            Sentence(tokens, dtree=replace(one, tokens=tokens))
             for one in dtrees
+            for tokens in [replace(one.tokens, forms=tuple(map(write, one.tokens.forms)))]
         )
         found = PipelineModel(where, "pipeline").parse([*sentences])
         assert [one.tokens.forms for one in found] == [tuple(map(write, one.tokens.forms)) for one in dtrees]

@@ -10,9 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from d2c.commands.cli import cli
-from d2c.parsing.input import InputSentence
 from d2c.parsing.output import FORMATS
-from d2c.parsing.parsed import Parsed
+from d2c.parsing.sentence import Sentence
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import read_conllu
@@ -86,7 +85,7 @@ def test_no_comment_breaks_lines() -> None:
 def test_parse_keeps_comments_though_a_tagger_does_not() -> None:
     bare = Tokens(TOKENS.forms, TOKENS.tags)
     dtree, ctree = DTree(bare, (2, 0), labels=("S#1", "root")), CTree(bare, ("S",), ((0, 1),), (1,))
-    parsed = Parsed(InputSentence(TOKENS, 1), 1, dtree, ctree)
+    parsed = Sentence(TOKENS, dtree=dtree, ctree=ctree)
     assert (
         FORMATS["conllu"].text(parsed) == "# newpar\n# sent_id = weblog-1\n# text = They slept.\n# \n" + ROWS
     )

@@ -22,8 +22,11 @@ from spacy.tokens import Doc, Span, Token
 from d2c.base.batches import batches
 from d2c.base.errors import ModelError
 from d2c.models.names import find
-from d2c.plugins.pipeline_model import PipelineModel, PipelineSentence
+from d2c.parsing.sentence import Sentence
+from d2c.plugins.pipeline_model import PipelineModel
 from d2c.plugins.spacy.attributes import GETTERS, NonConstituentException, store
+from d2c.trees.ctree import Tokens
+from d2c.trees.dtree import DTree
 
 __all__ = ["ConstituencyComponent", "NonConstituentException"]
 
@@ -77,9 +80,9 @@ class ConstituencyComponent(Pipe):
         if not self.warned and self.model.joins_hyphens:
             self._warn_of_hyphens(spans)
         for span, sentence, ctree in zip(spans, sentences, self.model.parse(sentences), strict=True):
-            whole = len(span) == len(sentence.forms)
+            whole = len(span) == len(sentence.tokens)
             words = range(span.start, span.end) if whole else [word.i for word in _words(span)]
-            if not all(sentence.tags):
+            if not all(sentence.tokens.tags):
                 for i, tag in zip(words, ctree.tokens.tags, strict=True):
                     span.doc[i].tag_ = span.doc[i].tag_ or tag
             store(span, words, ctree)
@@ -136,15 +139,15 @@ def _words(span: Span) -> list[Token]:
     return [token for token in span if not token.is_space]
 
 
-def _sentence(span: Span, parsed: bool) -> PipelineSentence:
-    """parsed: with the pipeline's parse, if it has made one"""
+def _sentence(span: Span, parsed: bool) -> Sentence:
+    """Return the words and tags of a sentence; parsed: with the pipeline's parse, if it has made one."""
     words = _words(span)
-    forms, tags = tuple([word.text for word in words]), tuple([word.tag_ for word in words])
+    tokens = Tokens(tuple([word.text for word in words]), tuple([word.tag_ for word in words]))
     if not parsed or not span.doc.has_annotation("DEP"):
-        return PipelineSentence(forms, tags)
+        return Sentence(tokens)
     number = {word.i: i for i, word in enumerate(words, 1)}
     heads = tuple([_head(word, number) for word in words])
-    return PipelineSentence(forms, tags, heads, tuple([word.dep_ for word in words]))
+    return Sentence(tokens, dtree=DTree(tokens, heads, labels=tuple([word.dep_ for word in words])))
 
 
 def _head(word: Token, number: dict[int, int]) -> int:
