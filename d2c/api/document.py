@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
@@ -39,13 +40,21 @@ class Sentence:
     def __init__(self, parsed: parsing.Sentence) -> None:
         """Show what `d2c.parsing` made of a sentence."""
         self._parsed, self.line, self.error = parsed, parsed.line, parsed.why
-        ctree, offsets, text = parsed.ctree or NO_CTREE, parsed.offsets, parsed.text
-        self.tree = Tree(NO_CTREE) if self.error else Tree(ctree, parsed.confidences, offsets, text)
-        self.text = text or " ".join(parsed.tokens.forms)
-        self.alternatives = tuple(
-            [Alternative(Tree(one, None, offsets, text), share) for one, share in parsed.alternatives]
-        )
+        self.text = parsed.text or " ".join(parsed.tokens.forms)
         self.comments = () if self.error else parsed.tokens.comments
+
+    @cached_property
+    def tree(self) -> Tree:
+        """Its tree, or the empty one."""
+        one = self._parsed
+        return Tree(NO_CTREE) if one.error else Tree(one.tree, one.confidences, one.offsets, one.text)
+
+    @cached_property
+    def alternatives(self) -> tuple[Alternative, ...]:
+        """The best trees, with their probabilities."""
+        one = self._parsed
+        pairs = ((Tree(ctree, None, one.offsets, one.text), share) for ctree, share in one.alternatives)
+        return tuple([Alternative(tree, share) for tree, share in pairs])
 
     def to_dict(self) -> dict[str, Any]:
         """Return a line of `d2c parse --to json`."""

@@ -24,7 +24,7 @@ from d2c.parsing import input as given
 from d2c.parsing.options import INPUTS, TAGGED, ParseOptions
 from d2c.parsing.rules import rules_of
 from d2c.parsing.sentence import Sentence as ParsedSentence
-from d2c.parsing.stream import Batch, batched, parse_batches
+from d2c.parsing.stream import batched, parse_batches
 from d2c.parsing.text import PENN
 from d2c.protocols.dparser import TextRules
 from d2c.training.warm_up import warmed_up_for
@@ -87,8 +87,7 @@ class Parser:
         if not isinstance(text, str):
             other = "pipe takes several texts, parse_tokens takes words"
             raise TypeError(f"a text is a str, not {type(text).__name__}; {other}")
-        [(document, _)] = self._documents([(text, None)], ParseOptions(kind="split", best=best))
-        return document
+        return Document([*self._parse(self._sentences_of(text), _SPLIT, best=best)])
 
     @overload
     def pipe(
@@ -122,8 +121,7 @@ class Parser:
         if isinstance(texts, str | bytes):
             raise TypeError("pipe takes several texts; one text is for the parser itself: parser(text)")
         _check_sizes(jobs, batch_size)
-        options = ParseOptions(kind="split", batch_size=batch_size)
-        pairs = self._documents(texts if as_tuples else zip(texts, repeat(None)), options, jobs)
+        pairs = self._documents(texts if as_tuples else zip(texts, repeat(None)), batch_size, jobs)
         return pairs if as_tuples else (document for document, _ in pairs)
 
     def parse_tokens(
@@ -190,7 +188,7 @@ class Parser:
         _check_sizes(jobs, batch_size)
         rules = self.rules if given.KINDS[kind].cut else PENN
         sentences = given.sentences_of(map(_line, lines), kind, rules, _TEXT)
-        return self._parse(sentences, ParseOptions(kind=kind, batch_size=batch_size, best=best), jobs)
+        return self._parse(sentences, _options(kind, batch_size), best, jobs)
 
     @cached_property
     def models(self) -> list[Model]:
@@ -208,9 +206,14 @@ class Parser:
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ("directories", "device", "allow_pipeline")}
 
+    def _sentences_of(self, text: str) -> Iterator[ParsedSentence]:
+        # newline="": lines end where those of files do, and keep what they end in, as offsets need it
+        return given.sentences_of(io.StringIO(text, newline=""), "split", self.rules, _TEXT)
+
     def _documents(
-        self, pairs: Iterable[tuple[str, Any]], options: ParseOptions, jobs: int = 1
+        self, pairs: Iterable[tuple[str, Any]], batch_size: int, jobs: int
     ) -> Iterator[tuple[Document, Any]]:
+        """Yield the document of each text, with what came with the text."""
         read = deque[tuple[int, Any]]()  # of texts: how many sentences they are, and what came with them
         waiting: list[Sentence] = []
 
@@ -223,9 +226,7 @@ class Parser:
                 text, context = pair
                 if not isinstance(text, str):
                     raise TypeError(f"a text is a str; number {number} is a {type(text).__name__}")
-                # newline="": lines end where those of files do, and keep what they end in, as offsets need it
-                lines = io.StringIO(text, newline="")
-                cut = [*given.sentences_of(lines, "split", self.rules, _TEXT)]
+                cut = [*self._sentences_of(text)]
                 read.append((len(cut), context))
                 yield from cut
 
@@ -235,7 +236,7 @@ class Parser:
                 yield Document(waiting[:count]), context
                 del waiting[:count]
 
-        with closing(self._parse(sentences(), options, jobs)) as parsed:
+        with closing(self._parse(sentences(), _options("split", batch_size), jobs=jobs)) as parsed:
             for sentence in parsed:
                 waiting.append(sentence)
                 yield from complete()
@@ -259,22 +260,30 @@ class Parser:
                     raise ValueError(sentence.error.message)
                 yield _checked(sentence, known) if tags and len(known) > 1 else sentence
 
-        options = ParseOptions(kind=TAGGED, best=best)
-        return Document([*self._parse(numbered(), options, 1, lambda: models)])
+        return Document([*self._parse(numbered(), _options(TAGGED), best, models=models)])
 
     def _parse(
         self,
         sentences: Iterable[ParsedSentence],
         options: ParseOptions,
-        jobs: int,
-        load: Callable[[], Sequence[Model]] | None = None,
+        best: int = 1,
+        jobs: int = 1,
+        models: list[Model] | None = None,
     ) -> Generator[Sentence, None, None]:
-        """Yield sentences parsed. load: gives the models, if they are not the parser's own."""
-        options, load = replace(options, confidences=True), load or partial(attrgetter("models"), self)
-        batches = parse_batches(load, options, batched(sentences, options.batch_size), _documented, jobs)
+        """Yield sentences parsed. models: in place of the parser's own, in this process"""
+        options = options if best == 1 else replace(options, best=best)
+        load = partial(attrgetter("models"), self) if models is None else lambda: models
+        batches = parse_batches(load, options, batched(sentences, options.batch_size), jobs=jobs)
         with closing(batches):  # ends the processes where nobody wants the rest
             for batch in batches:
-                yield from batch
+                yield from map(Sentence, batch.sentences)
+
+
+def _options(kind: str, batch_size: int = _BATCH) -> ParseOptions:
+    return ParseOptions(kind=kind, confidences=True, batch_size=batch_size)
+
+
+_SPLIT = _options("split")
 
 
 def _is_word(one: object) -> bool:
@@ -307,10 +316,6 @@ def _checked(sentence: ParsedSentence, known: Collection[str]) -> ParsedSentence
             tags = " ".join(sorted(known)).strip()
             raise ValueError(f"sentence {sentence.line}: {tag!r} is no tag of the model's: {tags}")
     return sentence
-
-
-def _documented(batch: Batch) -> list[Sentence]:
-    return [*map(Sentence, batch.sentences)]
 
 
 def _check_sizes(jobs: int, batch_size: int) -> None:

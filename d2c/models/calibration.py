@@ -85,10 +85,13 @@ def with_confidences(
     """
     if calibration is not None:
         shares = calibration(ctree, shares)
-    kept = [share >= least for share in shares[:-1]] + [True] * len(shares[-1:])
-    left = tuple([share for share, stay in zip(shares, kept, strict=True) if stay])
-    ctree = collapse(ctree, kept)
-    return (ctree, left) if wanted is None else obeying(ctree, wanted, left)
+    if least > 0:
+        kept = [share >= least for share in shares[:-1]] + [True] * len(shares[-1:])
+        ctree, shares = (
+            collapse(ctree, kept),
+            [share for share, stay in zip(shares, kept, strict=True) if stay],
+        )
+    return (ctree, tuple(shares)) if wanted is None else obeying(ctree, wanted, shares)
 
 
 @dataclass(frozen=True)
