@@ -49,6 +49,7 @@ SAME_IMPORT = {
     "constituents": "the transition system; of a derivation; of a c-tree",
     "Chain Tables Counts Sentences Item": "types of one room each",
     "find run score table_of seeded": "the plain verbs of one room each",
+    "Sentence": "d2c.Sentence shows the one of d2c.parsing",
     "load_weights read_vectors": "of d-parsers of two libraries",
     "digest_of find_files read_sentences rules_of Progress": "to be told apart",
 }
