@@ -13,12 +13,12 @@ import pytest
 
 from d2c.api.parser import Parser
 from d2c.base.errors import ModelError
+from d2c.experiments.reliability import reliability
 from d2c.models.calibration import Calibration, Judged
 from d2c.models.model import Model
 from d2c.training.spec import TrainingSpec
 from d2c.training.train import train_models
 from d2c.trees.formats.brackets import parse_bracket, read_brackets, save_brackets
-from d2c.experiments.reliability import reliability
 
 RIGHT = parse_bracket("(S (NP (D a) (N b)) (VP (V c)))")
 WRONG = parse_bracket("(S (NP (D a) (N b)) (PP (V c)))")  # with a PP that gold does not have
