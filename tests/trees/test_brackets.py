@@ -22,6 +22,7 @@ from d2c.trees.formats.brackets import (
     strip_function,
     write_brackets,
 )
+from tests.errors import faulty
 from tests.strategies import ctrees
 
 
@@ -139,9 +140,8 @@ def test_traces(tmp_path: Path) -> None:
 def test_traces_alone_still_count_lines(tmp_path: Path) -> None:
     path = tmp_path / "x.mrg"
     path.write_text("(S (-NONE- *))\n(S (NN x))\n(S (NN x)\n", encoding="utf-8")
-    with pytest.raises(FormatError) as error:
+    with faulty(path, 3, 2, about="closing bracket"):
         list(read_brackets(path, clean=True))
-    assert str(error.value) == f"{path}:3: sentence 2: a closing bracket is missing in this tree"
 
 
 def test_brackets_as_words(tmp_path: Path) -> None:
@@ -283,6 +283,5 @@ def test_depth_is_no_limit() -> None:
 
 @pytest.mark.parametrize("count", [0, 2])
 def test_one_tree_is_expected(count: int) -> None:
-    with pytest.raises(FormatError) as error:
+    with faulty("<string>", about=f"found {count}"):
         parse_bracket(ONE_LINE * count)
-    assert str(error.value) == f"<string>: expected one tree, found {count}"

@@ -19,6 +19,7 @@ from d2c.trees.formats.format import parse_each
 from d2c.trees.scores.disco import evaluate, evaluate_all
 from d2c.trees.scores.matches import Summary
 from d2c.trees.scores.prm import DiscoParameters
+from tests.errors import faulty
 from tests.strategies import ctrees
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -105,9 +106,9 @@ def test_parameters() -> None:
     unlabeled = replace(parameters, labeled=False, equal_labels={})
     assert Summary.of(next(evaluate([(gold, guess)], unlabeled))).f1 == 100
     assert Summary.of(next(evaluate([(gold, guess)], replace(parameters, equal_labels={})))).f1 == 0
-    with pytest.raises(FormatError, match="p.prm:2: unknown parameter 'X'"):
+    with faulty("p.prm", 2, about="'X'"):
         DiscoParameters.parse(["LABELED 1", "X 1"], "p.prm")
-    with pytest.raises(FormatError, match="p.prm:1: CUTOFF_LEN needs a value"):
+    with faulty("p.prm", 1, about="CUTOFF_LEN"):
         DiscoParameters.parse(["CUTOFF_LEN"], "p.prm")
     for failed in (guess, None):
         (score,) = evaluate([(gold, failed)], DiscoParameters(delete_labels=frozenset({"P"})))

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from d2c.base.errors import FormatError
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import parse_bracket
 from d2c.trees.heads import HeadSearch, load_head_rules, parse_head_rules
 from d2c.trees.scores.attachment import Attachment, score_attachment
+from tests.errors import faulty
 
 
 @pytest.mark.parametrize(
@@ -163,10 +163,9 @@ def test_labels_that_begin_alike() -> None:
 
 
 def test_errors_of_tables() -> None:
-    with pytest.raises(FormatError) as error:
+    with faulty("t", 2, about="left, right, leftdis, rightdis after 'NP'"):
         parse_head_rules("t", "# fine\nNP upwards NN\n")
-    assert str(error.value) == "t:2: expected one of left, right, leftdis, rightdis after 'NP'"
-    with pytest.raises(FormatError, match="no such head rules; known are chinese, collins, dutch"):
+    with faulty("klingon", about="chinese, collins, dutch"):
         load_head_rules("klingon")
 
 

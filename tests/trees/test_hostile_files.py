@@ -15,6 +15,7 @@ from d2c.trees.formats.registry import FORMATS, Place, read_treebank, write_tree
 from d2c.trees.heads import HeadRules, HeadSearch, format_head_rules, load_head_rules
 from d2c.trees.scores.prm import EvalbParameters
 from d2c.trees.unaries import restore_unaries
+from tests.errors import faulty
 from tests.steps import is_linear
 
 DIGITS = "1" * 5000
@@ -109,14 +110,14 @@ def test_long_numbers_of_conllu(tmp_path: Path) -> None:
     (dtree,) = read_conllu(path)
     assert (dtree.heads, dtree.tokens, dtree.labels) == ((-1,), Tokens(("a",), ("A",)), ("_",))
     path.write_text("1\ta\t_\tA\tA\t_\tabcdefghijkl\troot\t_\t_\n")
-    with pytest.raises(FormatError, match="is not a valid value"):
+    with faulty(path, 1, 1, about="abcdefghijkl"):
         list(read_conllu(path))
 
 
 def test_long_numbers_of_prm_files(tmp_path: Path) -> None:
     path = tmp_path / "x.prm"
     path.write_text(f"MAX_ERROR 5\nCUTOFF_LEN {DIGITS}\n")
-    with pytest.raises(FormatError, match="x.prm:2: CUTOFF_LEN needs a whole number of at most 18 digits"):
+    with faulty("x.prm", 2, about="CUTOFF_LEN needs a whole number of at most 18 digits"):
         EvalbParameters.read(path)
 
 
@@ -176,10 +177,10 @@ def test_head_tables(tmp_path: Path) -> None:
     (tmp_path / "x.txt").write_text(format_head_rules(rules), encoding="utf-8")
     assert load_head_rules(str(tmp_path / "x.txt")).searches == rules.searches
     for name in ("", "a b", "default", "#x"):
-        with pytest.raises(FormatError, match=f"x: a head table cannot hold the label '{name}'"):
+        with faulty("x", about=f"'{name}'"):
             format_head_rules(HeadRules("x", {name: (HeadSearch("left"),)}))
     (tmp_path / "x.txt").write_bytes(b"NP left \xff\n")
-    with pytest.raises(FormatError, match="x.txt: not UTF-8 text; iconv converts it"):
+    with faulty("x.txt", about="UTF-8"):
         load_head_rules(str(tmp_path / "x.txt"))
 
 
@@ -215,5 +216,5 @@ def test_sentences_before_malformed_xml_are_read(tmp_path: Path) -> None:
     path.write_text(TIGER.format(WORD, "").replace("</corpus>", "</x>"))
     trees = read_treebank(path)
     assert next(trees).tokens.forms == ("a",)
-    with pytest.raises(FormatError, match=r"x.tiger.xml:1: malformed XML \(mismatched tag\)"):
+    with faulty("x.tiger.xml", 1, about="mismatched tag"):
         next(trees)

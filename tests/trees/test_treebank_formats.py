@@ -27,6 +27,7 @@ from d2c.trees.formats.sinica import read_sinica
 from d2c.trees.formats.tigerxml import read_tigerxml, write_tigerxml
 from d2c.trees.heads import load_head_rules
 from d2c.trees.unaries import restore_unaries, strip_unaries
+from tests.errors import faulty
 from tests.strategies import ctrees
 from tests.treebanks import TREEBANKS, needs_treebanks
 
@@ -156,10 +157,10 @@ def test_alpino_xml(tmp_path: Path) -> None:
     (marked,) = read_treebank(path, marked=True)
     assert [marked.label(head) for head in marked.head_children or ()] == ["verb", "verb", "smain"]
     path.write_text(ALPINO.replace('begin="2" end="3" word', 'begin="5" end="3" word'))
-    with pytest.raises(FormatError, match=r"sentence 1: a: its 4 words do not begin at 0 to 3"):
+    with faulty(path, sentence=1, about="a: its 4 words"):
         list(read_alpinoxml(path))
     path.write_text(ALPINO.replace("</alpino_ds>", ""))
-    with pytest.raises(FormatError, match=r"x.xml:7: malformed XML \(mismatched tag\)"):
+    with faulty("x.xml", 7, about="mismatched tag"):
         list(read_alpinoxml(path))
 
 
@@ -221,7 +222,7 @@ def test_sinica(tmp_path: Path) -> None:
     (ctree,) = read_sinica(path, marked=True)
     assert ctree.head_children == (1,)
     path.write_text("#1:1.[2] VP(Head:VH11:生病\n")
-    with pytest.raises(FormatError, match="x.txt:1: sentence 1: a closing bracket is missing"):
+    with faulty("x.txt", 1, 1, about="closing bracket"):
         list(read_sinica(path))
 
 
@@ -240,7 +241,7 @@ FLORESTA = """#1 CP1-1 Ele vai (hoje) falar de tudo.
 def test_items_without_tokens_are_no_sentences(tmp_path: Path) -> None:
     path = tmp_path / "x.floresta"
     path.write_text("#1 X X\n\n")
-    with pytest.raises(FormatError, match="x.floresta:1: no sentence found in this file"):
+    with faulty("x.floresta", 1, about="no sentence"):
         list(read_treebank(path))
 
 
@@ -256,7 +257,7 @@ def test_floresta(tmp_path: Path) -> None:
     assert second.tokens.forms == ("Helena_Pereira",) and second.labels == ()
     assert format_discbracket(third) == "(VROOT (adv 0=Sim) (. 1=.) (adv 2=Pois_cá))"
     path.write_text("(S (A a))")
-    with pytest.raises(FormatError, match="x.floresta:1: expected an item"):
+    with faulty("x.floresta", 1, about="an item"):
         list(read_treebank(path))
 
 
@@ -340,7 +341,7 @@ def test_encodings(tmp_path: Path) -> None:
         path.read_bytes() + written(trees[1:], write_export, tmp_path / "y").read_bytes()[10:-40]
     )
     path.write_bytes(path.read_bytes().replace("Ñ".encode(), b"\xd1", 1))
-    with pytest.raises(FormatError, match="x.export: not UTF-8 text; iconv converts it"):
+    with faulty("x.export", about="UTF-8"):
         list(read_treebank(path))
 
 
