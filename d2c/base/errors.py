@@ -75,6 +75,10 @@ class ModelError(ValueError):
         super().__init__(shortened(printable(message), _LONGEST_WITH_PATHS))  # it may quote a file
 
 
+class TooManyErrors(ValueError):
+    """More errors than MAX_ERROR allows: EVALB stops here, before the sentence's line and the summaries."""
+
+
 @contextmanager
 def needing(what: str, package: str) -> Iterator[None]:
     """Turn a failed import into a ModelError that says for what to install which package."""

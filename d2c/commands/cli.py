@@ -9,7 +9,7 @@ from io import StringIO
 
 import click
 
-from d2c.base.errors import FormatError, ModelError
+from d2c.base.errors import FormatError, ModelError, TooManyErrors
 from d2c.commands.terminal import say
 
 _REFUSED = re.compile(r"(?<=takes no )[a-z_]+$")  # a parameter, at the end of a d-parser's error
@@ -73,8 +73,6 @@ def _as_typed(parameter: re.Match[str]) -> str:
 def run(command: click.Command | None = None) -> int:
     """Run a command, `d2c` itself unless said, and return its exit status: 2 after one line for what users
     can mend, 1 where whoever reads the output has gone."""
-    from d2c.trees.scores.evalb import TooManyErrors
-
     try:
         status = (command or cli).main(standalone_mode=False)
         sys.stdout.flush()

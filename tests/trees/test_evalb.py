@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from d2c.base.errors import TooManyErrors
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.brackets import format_bracket, parse_bracket
 from d2c.trees.scores.evalb import (
-    TooManyErrors,
     evaluate,
     evaluate_files,
     format_line,

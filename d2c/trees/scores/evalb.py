@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator
 from operator import ne
 from pathlib import Path
 
-from d2c.base.errors import FormatError
+from d2c.base.errors import FormatError, TooManyErrors
 from d2c.base.files import AnyPath, file_name, open_input
 from d2c.trees.formats.pairs import side_by_side
 from d2c.trees.scores.evalb_sides import EvalbLine, Rules, Side, counts, from_line, restore_quotes
@@ -32,10 +32,6 @@ HEADER = (
     " ID  Len.  Stat. Recal  Prec.  Bracket gold test Bracket Words  Tags Accracy",
     _RULE,
 )
-
-
-class TooManyErrors(ValueError):
-    """More errors than MAX_ERROR allows: EVALB stops here, before the sentence's line and the summaries."""
 
 
 def evaluate_files(gold: AnyPath, guess: AnyPath, parameters: EvalbParameters) -> Iterator[Score]:
