@@ -47,7 +47,7 @@ _KEPT = ".steps"  # after the log's name: the folder with d-trees and scores
 @click.option("--trials", type=click.IntRange(1), default=20, show_default=True, help="How many at most.")
 @click.option("--sentences", type=click.IntRange(1), help="Use only this many of TREES, drawn evenly.")
 @tuning_options
-def tune(
+def main(
     trees: tuple[Path, ...],
     log: Path,
     route: str,
@@ -57,7 +57,7 @@ def tune(
     reading: Reading,
     **options: Any,
 ) -> None:
-    """Tries settings of a route and its d-parser on the last tenth of TREES, and prints the best ones as
+    """Try settings of a route and its d-parser on the last tenth of TREES, and print the best ones as
     options of `d2c train`.
 
     One option is tried at a time, with the others at their best values so far, beginning with those given
@@ -128,4 +128,4 @@ def _written(context: click.Context, settings: Mapping[str, Any], defaults: bool
 
 
 if __name__ == "__main__":
-    run(tune)
+    run(main)

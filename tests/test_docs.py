@@ -32,6 +32,7 @@ from tests.blocks import BLOCK, REPOSITORY, Block, blocks, trimmed
 DOCUMENTS = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("**/*.md"))]
 SAMPLE = REPOSITORY / "data" / "sample"
 BENCHMARKS = [REPOSITORY / "scripts" / "benchmarks" / name for name in ("accuracy.py", "taught.py")]
+ENGLISH = REPOSITORY / "scripts" / "benchmarks" / "english.py"  # a group of commands
 SCRIPTS = [*(REPOSITORY / "scripts").glob("*.py"), *BENCHMARKS]
 CI_RUNS = ("install", "compare", "test")
 RUN_HERE = [document for document in DOCUMENTS if document.name != "extending.md"]  # see test_extending.py
@@ -115,6 +116,7 @@ def test_links_lead_somewhere(document: Path) -> None:
 @pytest.mark.parametrize("document", DOCUMENTS, ids=name)
 def test_options_in_prose_exist(document: Path) -> None:
     commands = [*(cli.get_command(CONTEXT, name) for name in COMMANDS), *map(script, SCRIPTS)]
+    commands += script(ENGLISH).commands.values()  # type: ignore[attr-defined]
     known = {option for command in commands for p in command.params for option in p.opts + p.secondary_opts}
     prose = BLOCK.sub("", document.read_text(encoding="utf-8"))
     used = set(re.findall(r"(?<![\w<!-])--[a-z][a-z-]+", prose))

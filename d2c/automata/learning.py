@@ -56,7 +56,7 @@ def learn(
         top = take(tables, text, trees, top, action, token)
         if kind == SHIFT:
             token, left = token + 1, left - 1
-    return total
+    return float(total)
 
 
 @inner

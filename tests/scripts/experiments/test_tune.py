@@ -26,7 +26,7 @@ from d2c.trees.formats.reading import Reading
 from experiments.experiment import Treebank
 from experiments.store import Store
 from experiments.tuning import Trial, Trials, opened
-from tune import tune as command
+from tune import main as command
 
 SAMPLE = Path(__file__).parents[3] / "data" / "sample" / "train.mrg"
 HEADS = ["--head-rules", "rightmost", "--try", "head-rules=rightmost,collins,leftmost"]
