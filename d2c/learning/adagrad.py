@@ -75,7 +75,8 @@ class AdaGrad(NamedTuple):
         return self.slots[: self.touched[0]]
 
     def average(self) -> Floats:
-        """Return the mean of each weight over all steps [size]; the last follow the last sentences too well."""
+        """Return the mean of the weights over all steps [size]; the last ones follow the last sentences too
+        closely."""
         catch_up(self)
         return self._means(self.of_gradients)
 
