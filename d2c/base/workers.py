@@ -335,7 +335,7 @@ class _FirstProcess(int):
 
 @cache
 def _watch(first: int) -> int:
-    """In a worker: end it with the first process, however that ends; signals are for that one to handle."""
+    """End a worker with the first process, however that ends; signals are for that one to handle."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
 
@@ -354,7 +354,7 @@ def _serve(
     make: Callable[[], Work[Any, Any]],
     thresholds: tuple[int, int, int],
 ) -> None:
-    """In a worker: answer each item with what is made of it, or with the error that this led to.
+    """Answer, in a worker, each item with what is made of it, or with the error that this led to.
 
     thresholds: of the search for reference cycles, those of the first process
     """

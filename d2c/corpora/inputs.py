@@ -87,16 +87,16 @@ class Inputs:
 
     @property
     def total(self) -> int:
-        """Bytes of all files."""
+        """Return the bytes of all files."""
         return sum(self.sizes)
 
     @property
     def position(self) -> int:
-        """Bytes that were read, as the files have them."""
+        """Return the bytes that were read, as the files have them."""
         return min(self.total, self._before + self._here())
 
     def __iter__(self) -> Iterator[Record]:
-        """Raises FormatError for a file that was read before and cannot be any more; if strict, for each."""
+        """Raise FormatError for a file that was read before and cannot be any more; if strict, for each."""
         self._before, self.read, self.skipped, self.broken = 0, 0, {}, {}
         for file in self.others:
             self._leave_out(file, f"its name ends in none of {' '.join(_SUFFIXES)}", self.skipped)
@@ -113,7 +113,7 @@ class Inputs:
         return self.format_name or format_by_name(file, FORMATS) or TEXT
 
     def _check(self, file: Path) -> None:
-        """Raises FormatError for a file that cannot be read to its end, or that is of another encoding."""
+        """Raise FormatError for a file that cannot be read to its end, or that is of another encoding."""
         if self._format(file) == "parquet":
             deque(_tables(file, self.fields), maxlen=0)
             return

@@ -142,7 +142,7 @@ def _error(tokens: int, one: _Side, other: _Side) -> str:
 
 
 def tally(judged: Iterable[Sides], key: Callable[[Bracket], Key]) -> dict[Key, Matches]:
-    """Count by a property of the brackets."""
+    """Count brackets by a property of theirs."""
     gold, guess, matched = Counter[Key](), Counter[Key](), Counter[Key]()
     for of_gold, of_guess in judged:
         gold.update(map(key, of_gold))
