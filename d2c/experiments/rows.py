@@ -213,7 +213,7 @@ def timed(
     cpu:    so many runs, of whose seconds of CPU time the median is taken; 0: one, by the wall's clock
     """
     list(work(items[:_WARM] if warm is None else warm))
-    seconds, clock = [], cpu_seconds if cpu else time.perf_counter
+    made, seconds, clock = list[Result](), list[float](), cpu_seconds if cpu else time.perf_counter
     for run in range(cpu or 1):
         start = clock()
         made = list(counted(work(items, *(others if not run else ())), what))
