@@ -66,6 +66,7 @@ ARRAY = re.compile(r"\b(ndarray|NDArray|Bools|Ints|Longs|Ids|Floats|Doubles|Rows
 SHAPE = re.compile(r"\[[^\]\s][^\]]*\]")
 WORDED = (
     "automata",
+    "base",
     "cky",
     "learning",
     "packed",
