@@ -140,7 +140,7 @@ def _planned(
     """Return the input, what workers need to know, and what the output depends on."""
     from d2c.base.model_files import digest_of_directory
     from d2c.corpora.inputs import Inputs, corpus_files
-    from d2c.corpora.records import FORMATS, TEXT, Fields
+    from d2c.corpora.records import RECORDS, TEXT, Fields
     from d2c.corpora.work import Job
     from d2c.models.model import Model
     from d2c.parsing.input import KINDS
@@ -156,7 +156,7 @@ def _planned(
         raise click.UsageError("--language cuts text into words; leave out --tokenized")
     files, others = corpus_files(paths, options.format_name, output)
     tagged = all(
-        FORMATS[options.format_name or format_by_name(file, FORMATS) or TEXT].tagged for file in files
+        RECORDS[options.format_name or format_by_name(file, RECORDS) or TEXT].tagged for file in files
     )
     load = partial(Model.load, directory, **options.of_model)
     with warmed_up_for([directory]):

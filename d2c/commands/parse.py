@@ -34,7 +34,7 @@ from d2c.commands.terminal import report_repairs, say
 from d2c.models.model import load_models, load_route
 from d2c.models.names import DEFAULTS, default, find, is_known, is_model, nearest, unreadable
 from d2c.parsing.options import JSON_LINES, TAGGED, TAGGED_NAMES, TEXT_NAMES, ParseOptions
-from d2c.parsing.output import FORMATS, OutputFormat, format_by_name
+from d2c.parsing.output import OUTPUTS, OutputFormat, format_by_name
 from d2c.training.warm_up import warmed_up_for
 
 if TYPE_CHECKING:  # their imports take a second: NLTK
@@ -90,7 +90,7 @@ def _is_model(later: Path) -> bool:
 @click.command()
 @click.argument("given", metavar="[MODEL]... [INPUT]...", type=FilePath, nargs=-1, callback=model_and_inputs)
 @output_option
-@to_option(tuple(FORMATS))
+@to_option(tuple(OUTPUTS))
 @kind_option("text", "INPUT is text with one sentence on each line.")
 @kind_option("tokenized", "The same, with blanks between tokens.")
 @kind_option("split", "Free text; empty lines end paragraphs.")
@@ -223,15 +223,15 @@ def _report(finished: Finished, options: ParseOptions) -> None:
 
 
 def _format(to: str, options: ParseOptions) -> OutputFormat:
-    """Return a format of FORMATS. Raises UsageError where it is none, or does not fit the options."""
-    if to not in FORMATS:
+    """Return a format of OUTPUTS. Raises UsageError where it is none, or does not fit the options."""
+    if to not in OUTPUTS:
         raise click.UsageError(f"parse does not write {to}; `d2c convert` does, from discbracket")
-    if options.best > 1 and not FORMATS[to].confidences:
+    if options.best > 1 and not OUTPUTS[to].confidences:
         raise click.UsageError(f"{to} has no place for several trees of a sentence; --best needs --to json")
     if options.best > 1 and options.min_confidence:
         raise click.UsageError("alternatives have no confidences to collapse by; leave out one of the two")
-    if options.min_confidence and not FORMATS[to].ctrees:
+    if options.min_confidence and not OUTPUTS[to].ctrees:
         raise click.UsageError("d-trees have no constituents to collapse; leave out --min-confidence")
-    if options.functions and not FORMATS[to].ctrees:
+    if options.functions and not OUTPUTS[to].ctrees:
         raise click.UsageError("d-trees have no constituents with functions; leave out --functions")
-    return FORMATS[to]
+    return OUTPUTS[to]

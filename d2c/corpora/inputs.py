@@ -18,7 +18,7 @@ from pyarrow import ArrowException, types
 from d2c.base import inputs
 from d2c.base.errors import FormatError
 from d2c.base.files import open_input
-from d2c.corpora.records import FORMATS, TEXT, Fields, Record
+from d2c.corpora.records import RECORDS, TEXT, Fields, Record
 from d2c.parsing.input import KINDS, lines_of
 from d2c.parsing.output import format_by_name
 from d2c.parsing.text import PENN, SentenceSplitter
@@ -27,7 +27,7 @@ from d2c.trees.formats.conllu import comment_of
 
 _ROWS = 1024  # of Parquet that are read at a time
 _BEGINNING = 1 << 16  # bytes
-_SUFFIXES = tuple(suffix for form in FORMATS.values() for suffix in form.suffixes)
+_SUFFIXES = tuple(suffix for form in RECORDS.values() for suffix in form.suffixes)
 
 
 def corpus_files(
@@ -110,7 +110,7 @@ class Inputs:
             self._before, self._here = self._before + size, _nowhere
 
     def _format(self, file: Path) -> str:
-        return self.format_name or format_by_name(file, FORMATS) or TEXT
+        return self.format_name or format_by_name(file, RECORDS) or TEXT
 
     def _check(self, file: Path) -> None:
         """Raise FormatError for a file that cannot be read to its end, or that is of another encoding."""

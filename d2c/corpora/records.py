@@ -37,7 +37,7 @@ class FileFormat(NamedTuple):
 
 
 TEXT = "text"
-FORMATS = {
+RECORDS = {
     TEXT: FileFormat(TEXT_NAMES),
     "conllu": FileFormat(TAGGED_NAMES, tagged=True),
     "jsonl": FileFormat((".jsonl", ".ndjson", ".json"), documents=True),
@@ -50,7 +50,7 @@ class Record(NamedTuple):
 
     line:     where it begins, from 1; a row's number where the file is Parquet
     document: the id of what it belongs to, as far as it is known without looking into the text
-    format:   of the file, one of FORMATS; rows of Parquet are given as JSON
+    format:   of the file, one of RECORDS; rows of Parquet are given as JSON
     begin:    characters of the file before it, a line break being one; 0 of a document
     """
 
@@ -63,7 +63,7 @@ class Record(NamedTuple):
 
     def size(self, kind: str) -> int:
         """About how many sentences it has; exactly where each is a line or a block."""
-        form = FORMATS[self.format]
+        form = RECORDS[self.format]
         one = form.tagged or not (form.documents or KINDS[kind].split)
         return 1 if one else 1 + len(self.text) // _SENTENCE
 
@@ -84,7 +84,7 @@ def sentences_of_record(
 
     kind: one of `input.KINDS`, of text and of the text in a document's field
     """
-    name, document, form = f"{record.file}:{record.line}", record.document, FORMATS[record.format]
+    name, document, form = f"{record.file}:{record.line}", record.document, RECORDS[record.format]
     if form.documents:
         given, sentences = _document(record, kind, fields, rules)
         document = given or name

@@ -16,7 +16,7 @@ import pyarrow.parquet as parquet
 from d2c.base.errors import FormatError
 from d2c.corpora.records import Record
 from d2c.parsing.json_lines import FIELDS
-from d2c.parsing.output import FORMATS
+from d2c.parsing.output import OUTPUTS
 from d2c.parsing.sentence import Sentence
 from d2c.trees.ctree import Tokens
 
@@ -51,7 +51,7 @@ SCHEMA = pa.schema(  # docs/corpora.md says what each column holds
 
 
 def table_of(sentences: Sequence[Sentence], bracket: str) -> pa.Table:
-    """Return a row for each sentence. bracket: one of `output.FORMATS`"""
+    """Return a row for each sentence. bracket: one of `output.OUTPUTS`"""
     return pa.Table.from_pylist([_row(sentence, bracket) for sentence in sentences], schema=SCHEMA)
 
 
@@ -65,7 +65,7 @@ def lost(record: Record, why: str) -> pa.Table:
 def _row(sentence: Sentence, bracket: str) -> dict[str, Any]:
     text = None
     try:
-        text = None if sentence.error else FORMATS[bracket].text(sentence).rstrip("\n")
+        text = None if sentence.error else OUTPUTS[bracket].text(sentence).rstrip("\n")
     except ValueError as fault:
         sentence = sentence.failed(FormatError(sentence.file, sentence.line, 0, str(fault)))
     values = {name: column.column(sentence) for name, column in _COLUMNS.items()} | {"bracket": text}

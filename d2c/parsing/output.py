@@ -17,7 +17,7 @@ from d2c.parsing.sentence import Sentence
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.conllu import format_conllu
 from d2c.trees.formats.format import Writer
-from d2c.trees.formats.registry import FORMATS as TREEBANKS
+from d2c.trees.formats.registry import FORMATS
 
 Handler = Callable[[int, FrameType | None], Any]
 
@@ -49,14 +49,14 @@ def _of_ctrees(write: Writer[CTree]) -> OutputFormat:
     return OutputFormat(lambda one: write.text(one.tree, one.number), write.before)
 
 
-FORMATS = {
-    **{name: _of_ctrees(row.write) for name, row in TREEBANKS.items() if row.write and not row.write.after},
+OUTPUTS = {
+    **{name: _of_ctrees(row.write) for name, row in FORMATS.items() if row.write and not row.write.after},
     "conllu": OutputFormat(format_dtree, "", (".conllu",), ctrees=False),
     "json": OutputFormat(format_json, suffixes=JSON_LINES, confidences=True),
 }
 
 
-def format_by_name(path: Path, formats: Mapping[str, Any] = FORMATS) -> str | None:
+def format_by_name(path: Path, formats: Mapping[str, Any] = OUTPUTS) -> str | None:
     """Return which of some formats (here not those of treebanks) the name of a file says."""
     return next((name for name, form in formats.items() if ending_of(path) in form.suffixes), None)
 

@@ -24,7 +24,7 @@ from d2c.models.calibration import with_confidences
 from d2c.models.letters import spelled
 from d2c.models.model import NO_TAGGER, Model
 from d2c.parsing.options import JSON, TAGGED, TEXTS, ParseOptions
-from d2c.parsing.output import FORMATS
+from d2c.parsing.output import OUTPUTS
 from d2c.parsing.sentence import Sentence
 from d2c.protocols.route import Confidences, Route
 from d2c.routes.voting.constituents import Parse, combine, ranked_by_votes
@@ -303,9 +303,9 @@ class VotingParser:
 def format_batch(to: str, file: str, batch: Batch) -> Done:
     """Return a batch as text; what cannot be parsed, or written, has its place as a marked empty tree.
 
-    to: one of `output.FORMATS`; file: what errors name where sentences do not say their own
+    to: one of `output.OUTPUTS`; file: what errors name where sentences do not say their own
     """
-    form, texts, errors, tokens = FORMATS[to], list[str](), list[FormatError](), 0
+    form, texts, errors, tokens = OUTPUTS[to], list[str](), list[FormatError](), 0
     for sentence in batch.sentences:
         tokens += len(sentence.tokens)
         try:

@@ -15,7 +15,7 @@ from d2c.commands.evaluate import METRIC_NAMES
 from d2c.models.model import MODEL_FORMAT, Model
 from d2c.models.names import SETTINGS
 from d2c.parsing.input import KINDS as TEXTS
-from d2c.parsing.output import FORMATS as SHOWN
+from d2c.parsing.output import OUTPUTS
 from d2c.reduction.encodings import ENCODINGS
 from d2c.routes.registry import ROUTES
 from d2c.trees.cleaning import unescape, unwrap
@@ -132,7 +132,7 @@ def _judge_treebank(case: Case) -> str:
 
 def _dtrees(rng: Random, kind: str) -> Case:
     name, broken = packed(rng, "in.conllu", content(rng, kind, seeds.SEEDS["conllu"]))
-    encoding, to, shown = rng.choice([*ENCODINGS]), rng.choice(WRITABLE), rng.choice([*SHOWN])
+    encoding, to, shown = rng.choice([*ENCODINGS]), rng.choice(WRITABLE), rng.choice([*OUTPUTS])
     commands = [
         ("decode", name, "--encoding", encoding, "--to", to, "-o", "x"),
         ("evaluate", name, name, "--metric", "attachment"),
@@ -159,7 +159,7 @@ def _text(rng: Random, kind: str) -> Case:
     name, broken = packed(rng, "in.txt", content(rng, "text", seeds.SEEDS["text"]))
     strict = ("--strict",) if rng.random() < 0.3 else ()
     return case(
-        kind, name, broken, "parse", MODEL, name, kind, "--to", rng.choice([*SHOWN]), "-o", "x", *strict
+        kind, name, broken, "parse", MODEL, name, kind, "--to", rng.choice([*OUTPUTS]), "-o", "x", *strict
     )
 
 

@@ -15,7 +15,7 @@ import pytest
 import d2c
 from d2c import Document, Sentence, Tree
 from d2c.base.errors import FormatError
-from d2c.parsing.output import FORMATS
+from d2c.parsing.output import OUTPUTS
 from d2c.parsing.sentence import Sentence as ParsedSentence
 from d2c.parsing.sentence import refused
 from d2c.trees.ctree import CTree, Tokens, build_ctree
@@ -75,7 +75,7 @@ def test_gaps() -> None:
 def test_dictionaries_are_lines_of_the_command() -> None:
     bad = refused(FormatError("f", 4, 0, "not\nso"))
     for parsed in (PARSED, ParsedSentence(GAP.tokens, line=1, ctree=GAP), bad):
-        assert Sentence(parsed).to_dict() == json.loads(FORMATS["json"].text(parsed))
+        assert Sentence(parsed).to_dict() == json.loads(OUTPUTS["json"].text(parsed))
 
 
 def test_pictures() -> None:
@@ -176,7 +176,7 @@ def test_alternatives_are_in_the_text_and_comments_are_kept() -> None:
     tokens = replace(CTREE.tokens, comments=("sent_id = 7",))
     parsed = replace(READ, tokens=tokens, ctree=CTREE, alternatives=((CTREE, 0.5), (CTREE, None)))
     sentence = Sentence(parsed)
-    assert sentence.to_dict() == json.loads(FORMATS["json"].text(parsed))
+    assert sentence.to_dict() == json.loads(OUTPUTS["json"].text(parsed))
     assert sentence.comments == ("sent_id = 7",) and sentence.to_dict()["comments"] == ["sent_id = 7"]
     assert [one.tree.text for one in sentence.alternatives] == ["The cat (slept"] * 2
     assert sentence.alternatives[1].tree.spans()[0].start_char == 10

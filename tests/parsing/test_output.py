@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from d2c.base.errors import FormatError
-from d2c.parsing.output import FORMATS, whole_texts
+from d2c.parsing.output import OUTPUTS, whole_texts
 from d2c.parsing.sentence import Sentence, refused
 from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.dtree import DTree
@@ -30,7 +30,7 @@ TREE = headed("(TOP (S (NP (DT The) (NN cat)) (-LRB- -LRB-) (VP (VBD slept))))")
 
 
 def spans(parsed: Sentence) -> list[dict[str, object]]:
-    line = FORMATS["json"].text(parsed)
+    line = OUTPUTS["json"].text(parsed)
     assert line.endswith("}\n") and line.count("\n") == 1
     return json.loads(line)["spans"]  # type: ignore[no-any-return]
 
@@ -39,7 +39,7 @@ def test_json_of_text() -> None:
     offsets = ((10, 13), (14, 17), (18, 19), (20, 25))
     ctree = CTree(TOKENS, TREE.labels, TREE.children, TREE.head_children, TREE.top)
     parsed = Sentence(TOKENS, line=3, offsets=offsets, ctree=ctree, confidences=(0.5, 0.25, 1.0))
-    assert json.loads(FORMATS["json"].text(parsed)) == {
+    assert json.loads(OUTPUTS["json"].text(parsed)) == {
         "line": 3,
         "tokens": ["The", "cat", "(", "slept"],
         "tags": ["DT", "NN", "-LRB-", "VBD"],
@@ -73,24 +73,24 @@ def test_json_of_unary_chains_and_gaps() -> None:
         {"label": "X", "start": 0, "end": 3, "head": 2, "tokens": [0, 2]},
     ]
     with pytest.raises(ValueError, match="brackets cannot hold a tree with gaps"):
-        FORMATS["brackets"].text(Sentence(tokens, ctree=gap))
-    assert FORMATS["discbracket"].text(Sentence(tokens, ctree=gap)) == "(S (X (A 0=a) (C 2=c)) (B 1=b))\n"
+        OUTPUTS["brackets"].text(Sentence(tokens, ctree=gap))
+    assert OUTPUTS["discbracket"].text(Sentence(tokens, ctree=gap)) == "(S (X (A 0=a) (C 2=c)) (B 1=b))\n"
 
 
 def test_other_formats() -> None:
     parsed = Sentence(TREE.tokens, number=5, ctree=TREE)
     text = "(TOP (S (NP (DT The) (NN cat)) (-LRB- -LRB-) (VP (VBD slept))))\n"
-    assert FORMATS["brackets"].text(parsed) == text
-    assert FORMATS["export"].text(parsed).splitlines()[0] == "#BOS 5"
+    assert OUTPUTS["brackets"].text(parsed) == text
+    assert OUTPUTS["export"].text(parsed).splitlines()[0] == "#BOS 5"
     dtree = DTree(Tokens(("a",), ("A",)), (0,), labels=("root",))
     assert (
-        FORMATS["conllu"].text(Sentence(dtree.tokens, dtree=dtree)) == "1\ta\t_\tA\tA\t_\t0\troot\t_\t_\n\n"
+        OUTPUTS["conllu"].text(Sentence(dtree.tokens, dtree=dtree)) == "1\ta\t_\tA\tA\t_\t0\troot\t_\t_\n\n"
     )
 
 
 def test_what_could_not_be_parsed() -> None:
     unparsed = replace(refused(FormatError("x", 7, 0, "is no\nsentence")), number=3)
-    texts = {name: form.text(unparsed) for name, form in FORMATS.items()}
+    texts = {name: form.text(unparsed) for name, form in OUTPUTS.items()}
     assert texts.pop("export").splitlines()[0] == "#BOS 3"
     assert texts == {
         "brackets": "(TOP (ERROR (ERROR ERROR)))\n",

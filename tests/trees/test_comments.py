@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from d2c.commands.cli import cli
-from d2c.parsing.output import FORMATS
+from d2c.parsing.output import OUTPUTS
 from d2c.parsing.sentence import Sentence
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
@@ -87,6 +87,6 @@ def test_parse_keeps_comments_though_a_tagger_does_not() -> None:
     dtree, ctree = DTree(bare, (2, 0), labels=("S#1", "root")), CTree(bare, ("S",), ((0, 1),), (1,))
     parsed = Sentence(TOKENS, dtree=dtree, ctree=ctree)
     assert (
-        FORMATS["conllu"].text(parsed) == "# newpar\n# sent_id = weblog-1\n# text = They slept.\n# \n" + ROWS
+        OUTPUTS["conllu"].text(parsed) == "# newpar\n# sent_id = weblog-1\n# text = They slept.\n# \n" + ROWS
     )
-    assert json.loads(FORMATS["json"].text(parsed))["comments"] == list(COMMENTS)
+    assert json.loads(OUTPUTS["json"].text(parsed))["comments"] == list(COMMENTS)
