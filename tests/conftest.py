@@ -17,6 +17,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from d2c.models.model import Model
+from d2c.protocols.settings import SharedSettings
 from d2c.training.spec import TrainingSpec
 from d2c.training.tagging import Tagging
 from d2c.training.train import train_models
@@ -50,7 +51,7 @@ def tagged_model(small_model: Path, tmp_path_factory: pytest.TempPathFactory) ->
     trained, directory = tmp_path_factory.mktemp("tagged"), tmp_path_factory.mktemp("models") / "en"
     shutil.copytree(small_model, trained, dirs_exist_ok=True)
     files = [small_model.parent / f"{part}.mrg" for part in ("train", "dev")]
-    Tagging("spacy", {"preset": "small"}).train(*files, trained / "tagger", CLEANED)
+    Tagging("spacy", SharedSettings(preset="small")).train(*files, trained / "tagger", CLEANED)
     model = Model.load(small_model)
     model.tagger_name = "spacy"
     model.save(directory, trained)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from operator import ne
 from pathlib import Path
 from typing import NamedTuple, Self
@@ -18,7 +17,8 @@ import msgspec
 
 from d2c.automata.dtrees import SYSTEMS, labels_of
 from d2c.automata.exact import SEARCHES, Exact, ScoredTree
-from d2c.automata.oracles import PRESETS, LinearOracle, passes
+from d2c.automata.oracles import LinearOracle, passes
+from d2c.automata.settings import TransitionSettings
 from d2c.automata.static_oracles import built
 from d2c.automata.systems import Action
 from d2c.base.arrays import Doubles
@@ -26,15 +26,15 @@ from d2c.base.batches import batches
 from d2c.base.counting import many
 from d2c.base.errors import ModelError
 from d2c.base.progress import log
-from d2c.base.settings import seed_setting, setting
 from d2c.base.temporary import whole_directory
 from d2c.learning.learner import Epoch
 from d2c.packed.arcs import single
 from d2c.packed.dtree import with_packed_arcs
+from d2c.protocols.abilities import DParserAbilities
 from d2c.protocols.codes import read_training, read_trees
 from d2c.protocols.directories import SETTINGS, ModelFormat, loading
 from d2c.protocols.dparser import DependencyParser, Progress, Report
-from d2c.protocols.training import DEV_WORDS, attachment, check_limits, reporter, thinned
+from d2c.protocols.training import DEV_WORDS, attachment, reporter, thinned
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.repair import projectivize
@@ -51,47 +51,37 @@ class _Labels(NamedTuple):
     root_labels: tuple[str, ...] = ()
 
 
-@dataclass(eq=False)
 class TransitionParser(DependencyParser):
-    """Builds d-trees from left to right.
+    """Build d-trees from left to right.
 
-    system: standard, or eager: heads on the left are chosen before their dependents have dependents
-    preset: default (10 passes over the training treebank) or small (4)
-    epochs: so many passes instead, rounded up
-    seed:   same seed, same model: of the order of sentences
-    search: greedy, or exact: the best of all trees that are made of actions which are not too improbable
-            (`d2c.automata.exact`), many times as slow
-
-    It sees words, tags (XPOS), and, where most training sentences have any, morphology (FEATS).
+    It sees words, tags (XPOS), and, where most training sentences have any, morphology (FEATS). Whatever the
+    search, probabilities of arcs are those of the exact search's chart.
     """
 
-    system: str = setting("standard", choices=SYSTEMS)
-    preset: str = setting("default", choices=PRESETS)
-    epochs: float | None = setting(None, above=0)
-    seed: int = seed_setting()
-    search: str = setting("greedy", choices=SEARCHES)
-    labels_: _Labels = field(default=_Labels(), init=False)
-    oracle_: LinearOracle | None = field(default=None, init=False)
+    abilities = DParserAbilities(packed_arcs=True)
+
+    def __init__(self, settings: TransitionSettings) -> None:
+        self.settings = settings
+        self.labels_ = _Labels()
+        self.oracle_: LinearOracle | None = None
 
     def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
         """Learn, and leave the model with the best LAS on the second file; errors: `DependencyParser`."""
-        check_limits(self)
         train, dev = read_training(train_conllu), read_trees(dev_conllu)
         with whole_directory(Path(directory), SETTINGS) as staging:
             self._fit(train, thinned(dev, DEV_WORDS), progress)
             self._trained().save(staging)
-            FORMAT.write(staging, self.labels_._asdict(), self)
+            FORMAT.write(staging, self.labels_._asdict(), self.settings)
         return self
 
     @classmethod
     def load(cls, directory: Path) -> Self:
         """Return the parser that `train` left in a directory. Raises ModelError."""
-        settings = FORMAT.read(directory)
+        said = FORMAT.read(directory)
         with loading(directory, "has broken settings"):
-            parser = cls(**FORMAT.parameters_in(settings))
-            check_limits(parser)
-            parser.labels_ = msgspec.convert([settings[name] for name in _Labels._fields], _Labels)
-            system = SYSTEMS[parser.system].make(*parser.labels_)
+            parser = cls(TransitionSettings(**FORMAT.parameters_in(said)))
+            parser.labels_ = msgspec.convert([said[name] for name in _Labels._fields], _Labels)
+            system = SYSTEMS[parser.settings.system].make(*parser.labels_)
         parser.oracle_ = LinearOracle.load(Path(directory), system)
         return parser
 
@@ -99,15 +89,10 @@ class TransitionParser(DependencyParser):
         """Yield the d-tree of each sentence, in order; some hundred sentences are held at a time."""
         oracle, counts = self._trained(), Counter[str]()
         for batch in batches(sentences, _BATCH):
-            yield from map(_dtree, batch, SEARCHES[self.search](oracle, batch, counts))
+            yield from map(_dtree, batch, SEARCHES[self.settings.search](oracle, batch, counts))
         for what, count in counts.items():
             if count:
                 log.info("transition: %s in %s", what, many(count, "long sentence"))
-
-    @property
-    def gives_arcs(self) -> bool:
-        """Return True, whatever the search: probabilities are those of the exact search's chart."""
-        return True
 
     def parse_packed(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
         """Yield what `parse` does, with packed arcs: the shares of `arcs`, and those of labels."""
@@ -133,14 +118,15 @@ class TransitionParser(DependencyParser):
 
     def _fit(self, train: Sequence[DTree], dev: Sequence[DTree], progress: Report) -> None:
         """Learn, and keep the weights that had the best LAS on dev."""
+        settings = self.settings
         report, scores = reporter(Progress, progress), (0.0, 0.0)
-        transitions, self.labels_ = SYSTEMS[self.system], _Labels(*labels_of(train))
-        epochs = passes(self.preset, self.epochs)
+        transitions, self.labels_ = SYSTEMS[settings.system], _Labels(*labels_of(train))
+        epochs = passes(settings.preset, settings.epochs)
         try:
             system = transitions.make(*self.labels_)
         except ValueError as error:
-            raise ModelError(f"transition:{self.system}: {error}; take another d-parser") from None
-        oracle = self.oracle_ = LinearOracle(system, epochs=epochs, seed=self.seed)
+            raise ModelError(f"transition:{settings.system}: {error}; take another d-parser") from None
+        oracle = self.oracle_ = LinearOracle(system, epochs=epochs, seed=settings.seed)
         projective = [projectivize(dtree.heads) for dtree in train]
         lifted = sum(sum(map(ne, dtree.heads, heads)) for dtree, heads in zip(train, projective, strict=True))
         size = many(epochs, "pass")

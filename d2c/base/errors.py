@@ -79,6 +79,26 @@ class TooManyErrors(ValueError):
     """More errors than MAX_ERROR allows: EVALB stops here, before the sentence's line and the summaries."""
 
 
+class ParameterError(ModelError):
+    """A parameter that is unknown, out of range or missing, by its name: `before` it, and `after` it.
+
+    As an option of the command line it is called as in Python, but with dashes (`as_option`).
+    """
+
+    def __init__(self, before: str, parameter: str, after: str = "") -> None:
+        super().__init__(f"{before}{parameter}{after}")
+        self.args, self._message = (before, parameter, after), str(self)
+        self.parameter = parameter
+
+    def __str__(self) -> str:
+        return getattr(self, "_message", "") or super().__str__()
+
+    def as_option(self) -> str:
+        """Return the message with the parameter as it is typed: `--bert-model`."""
+        before, parameter, after = self.args
+        return f"{before}--{parameter.replace('_', '-')}{after}"
+
+
 @contextmanager
 def needing(what: str, package: str) -> Iterator[None]:
     """Turn a failed import into a ModelError that says for what to install which package."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from d2c.base.errors import ModelError, shortened
+from d2c.base.errors import ModelError, ParameterError, shortened
 from d2c.base.files import digest_of_file
 
 if TYPE_CHECKING:
@@ -123,9 +123,9 @@ def reading(path: Path) -> Iterator[None]:
     """Turn whatever broken settings and arrays lead to into a ModelError that names `path`."""
     try:
         yield
-    except ModelError:
-        raise
     except Exception as error:  # of any kind: it is what broken data led Python or a library to do
+        if isinstance(error, ModelError) and not isinstance(error, ParameterError):
+            raise
         raise ModelError(f"{path}: is broken ({first_line(error)}); train the model again") from None
 
 

@@ -5,8 +5,8 @@ options of the command line follow.
     class ChartSettings(Settings):
         gamma: float = setting(0.95, "Pruning 2 fixes the sides that are more probable.", least=0, most=1)
 
-A value out of range is a ValueError that names the field, wherever it comes from: Python, a model's file or
-the command line.
+A value out of range is a ParameterError with the field's name, wherever it comes from: Python, a model's file
+or the command line.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from functools import cache
 from math import isfinite
 from types import NoneType, UnionType
 from typing import Any, NamedTuple, cast, get_args, get_origin, get_type_hints
+
+from d2c.base.errors import ParameterError
 
 _KEY = "d2c"
 
@@ -34,9 +36,9 @@ class Limits(NamedTuple):
     choices: tuple[str, ...] = ()
 
     def check(self, name: str, value: Any) -> None:
-        """Raise ValueError where a value is out of range, no finite number, or none of the choices."""
+        """Raise ParameterError where a value is out of range, no finite number, or none of the choices."""
         if self.choices and value not in self.choices:
-            raise ValueError(f"unknown {name} {value!r}; known are {', '.join(self.choices)}")
+            raise ParameterError("unknown ", name, f" {value!r}; known are {', '.join(self.choices)}")
         if isinstance(value, int | float) and not isinstance(value, bool):
             low = self.least is not None and value < self.least
             low = low or (self.above is not None and value <= self.above)
@@ -45,7 +47,7 @@ class Limits(NamedTuple):
                 or (isinstance(value, float) and not isfinite(value))
                 or (self.most is not None and value > self.most)
             ):
-                raise ValueError(f"{name} is {value!r}, not {self}")
+                raise ParameterError("", name, f" is {value!r}, not {self}")
 
     def __str__(self) -> str:
         """Return the range of a number in words."""
@@ -93,9 +95,13 @@ def _metadata(cls: type[Settings], name: str) -> tuple[str, Limits]:
     return cast(tuple[str, Limits], metadata.get(_KEY, ("", Limits())))
 
 
-@cache
 def types_of(cls: type[Settings]) -> Mapping[str, tuple[type, ...]]:
     """Return the types that each field takes; int stands for float, too."""
+    return _types_of(cast(Hashable, cls))
+
+
+@cache
+def _types_of(cls: Any) -> Mapping[str, tuple[type, ...]]:
     hints = get_type_hints(cls)
     return {one.name: _types(hints[one.name]) for one in fields(cls)}
 
@@ -109,7 +115,7 @@ def _types(hint: Any) -> tuple[type, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """The base of all settings. Raises ValueError for a value of another type, or out of range."""
+    """The base of all settings. Raises ParameterError for a value of another type, or out of range."""
 
     def __post_init__(self) -> None:
         for one in fields(self):
@@ -121,10 +127,10 @@ class Settings:
 
 
 def check(cls: type[Settings], name: str, value: Any) -> None:
-    """Raise ValueError for a value that a field cannot have."""
-    types = types_of(cast(Hashable, cls))[name]
+    """Raise ParameterError for a value that a field cannot have."""
+    types = types_of(cls)[name]
     if value is None and NoneType in types:
         return
     if object not in types and (not isinstance(value, types) or (type(value) is bool and bool not in types)):
-        raise ValueError(f"{name} is {value!r}")
+        raise ParameterError("", name, f" is {value!r}")
     limits_of(cls, name).check(name, value)

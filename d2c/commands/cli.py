@@ -9,10 +9,9 @@ from io import StringIO
 
 import click
 
-from d2c.base.errors import FormatError, ModelError, TooManyErrors
+from d2c.base.errors import FormatError, ModelError, ParameterError, TooManyErrors
 from d2c.commands.terminal import say
 
-_REFUSED = re.compile(r"(?<=takes no )[a-z_]+$")  # a parameter, at the end of a d-parser's error
 _NO_TREE = re.compile(r"expected '\(', found '(.)")
 
 COMMANDS = {
@@ -66,10 +65,6 @@ def cli() -> None:
     """
 
 
-def _as_typed(parameter: re.Match[str]) -> str:
-    return f"--{parameter[0].replace('parse_template', 'parse_command').replace('_', '-')}"
-
-
 def run(command: click.Command | None = None) -> int:
     """Run a command, `d2c` itself unless said, and return its exit status: 2 after one line for what users
     can mend, 1 where whoever reads the output has gone."""
@@ -82,7 +77,8 @@ def run(command: click.Command | None = None) -> int:
         say(shown.getvalue().removesuffix("\n"))
         return error.exit_code
     except (FormatError, ModelError, TooManyErrors, ChildProcessError) as error:
-        for line in _REFUSED.sub(_as_typed, str(error)).splitlines():
+        message = error.as_option() if isinstance(error, ParameterError) else str(error)
+        for line in message.splitlines():
             say(f"d2c: {line}")
         first = isinstance(error, FormatError) and error.sentence == 1 and _NO_TREE.match(error.message)
         if first and first[1] == "{":

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from functools import wraps
 from pathlib import Path
 from types import NoneType
-from typing import Any, cast
+from typing import Any
 
 import click
 from click.core import ParameterSource
@@ -91,7 +91,7 @@ def option_of(settings: type[Settings], name: str, *called: str, **changes: Any)
     changes: of the arguments of `click.option`
     """
     limits, default = limits_of(settings, name), getattr(settings, name)
-    kind, *others = (one for one in types_of(cast(Hashable, settings))[name] if one is not NoneType)
+    kind, *others = (one for one in types_of(settings)[name] if one is not NoneType)
     bounds: dict[str, Any] = {"min": limits.least, "max": limits.most}
     flag, parameter = called or (f"--{name.replace('_', '-')}", name)
     arguments: dict[str, Any] = {"default": default, "help": help_of(settings, name)}
@@ -270,7 +270,7 @@ def training_options(command: Command) -> Command:
     def checked(**options: Any) -> None:
         context, routes = click.get_current_context(), options.get("routes") or (options["route"],)
         for name in ("constrained", *CHART_OPTIONS):
-            users = [one for one, row in ROUTES.items() if name in row.settings]
+            users = [one for one, row in ROUTES.items() if name in row.options]
             given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
             if given and not {*users} & {*routes}:
                 message = f"means nothing for the route {' or '.join(routes)}, only for {' and '.join(users)}"

@@ -115,7 +115,7 @@ def _is_model(later: Path) -> bool:
 @click.option("--resume", is_flag=True, help="Continue an interrupted run.")
 @click.option("--strict", is_flag=True, help="Stop at the first line that cannot be parsed or written.")
 @option_of(ParseOptions, "device")
-@option_of(ParseOptions, "parse_template", "--parse-command", "parse_template")
+@option_of(ParseOptions, "parse_command")
 @option_of(ParseOptions, "allow_pipeline", metavar="NAME")
 @arcs_option
 @timeout_option

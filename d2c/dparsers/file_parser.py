@@ -20,10 +20,11 @@ from typing import Self
 from d2c.base.batches import batches
 from d2c.base.children import run
 from d2c.base.counting import many
-from d2c.base.errors import FormatError, ModelError
-from d2c.base.files import AnyPath
+from d2c.base.errors import FormatError, ModelError, ParameterError
 from d2c.base.progress import log
 from d2c.base.temporary import scratch, whole_directory
+from d2c.dparsers.settings import CommandSettings, FileSettings
+from d2c.protocols.abilities import DParserAbilities
 from d2c.protocols.directories import SETTINGS, ModelFormat
 from d2c.protocols.dparser import DependencyParser, Report
 from d2c.trees.cleaning import Spelling, plain
@@ -41,19 +42,14 @@ _WINDOW = 10_000  # sentences that one run of a command parses: it may be slow t
 
 
 class FileParser(DependencyParser):
-    """The d-trees of a CoNLL-U file, for exactly the sentences of that file.
+    """The d-trees of a CoNLL-U file, for exactly the sentences of that file."""
 
-    path: the file; a model keeps its absolute path, not what it holds
-    dev:  with a second file, the first has the d-trees of the training treebank, and the second is the one
-          that `parse` reads. They may be of any convention: see `DependencyParser.foreign`.
-    """
+    abilities = DParserAbilities(in_order=True)
 
-    reads_along = True
-
-    def __init__(self, path: AnyPath, dev: AnyPath | None = None) -> None:
-        self.training = None if dev is None else Path(path)
-        self.path = Path(path if dev is None else dev)
-        self.foreign = dev is not None
+    def __init__(self, settings: FileSettings) -> None:
+        self.settings, both = settings, settings.dev is not None
+        self.training, self.path = settings.path if both else None, settings.dev or settings.path
+        self.abilities = DParserAbilities(in_order=True, foreign=both)
 
     def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
         """Learn nothing. Raises ModelError where a file or the directory is not there to be used."""
@@ -70,7 +66,7 @@ class FileParser(DependencyParser):
         path = FILE.read(directory).get("path")
         if not isinstance(path, str):
             raise ModelError(f"{directory}: names no file")
-        return cls(path)
+        return cls(FileSettings(path=Path(path)))
 
     def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
         """Yield the d-tree of each sentence, in order, as the file has it; one sentence is held at a time.
@@ -101,10 +97,8 @@ class GoldParser(DependencyParser):
     What is wrong with the c-trees made of them is not a d-parser's fault.
     """
 
-    reads_along = True
-
-    def __init__(self) -> None:
-        self.dtrees_: list[DTree] | None = None
+    abilities = DParserAbilities(in_order=True)
+    dtrees_: list[DTree] | None = None
 
     def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
         """Copy the development treebank. Raises FormatError where it cannot be read."""
@@ -168,17 +162,11 @@ def align(
 class CommandParser(DependencyParser):
     """A d-parser that is run by two commands.
 
-    train_template: with {train} and {dev}, two CoNLL-U files, and {model}, where it may leave a file or a
-                    directory, which is copied afterwards
-    parse_template: with {model}, {input}, a CoNLL-U file whose heads are all 0, and {output}, where it must
-                    leave the same sentences with heads and labels
-    timeout:        seconds after which a run of either is ended; None: never
-
     Labels are written as they are. Forms may come back changed, but not more or fewer of them.
     """
 
-    def __init__(self, train_template: str, parse_template: str, timeout: float | None = None) -> None:
-        self.train_template, self.parse_template, self.timeout = train_template, parse_template, timeout
+    def __init__(self, settings: CommandSettings) -> None:
+        self.settings = settings
         self.model_: Path | None = None
 
     def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
@@ -188,10 +176,11 @@ class CommandParser(DependencyParser):
             # In a directory of its own: the other one may be moved before `parse`.
             model = lifetime.enter_context(scratch()) / _MODEL
             files = {"train": train_conllu, "dev": dev_conllu, "model": model}
-            last_lines = _run(self.train_template, files, self.timeout)
-            if "{model}" in self.train_template and not model.exists():
+            command = self.settings.train_command
+            last_lines = _run(command, files, self.settings.timeout)
+            if "{model}" in command and not model.exists():
                 message = f"left nothing at {{model}}; it said: {' | '.join(last_lines) or 'nothing'}"
-                raise ModelError(f"the command {self.train_template!r} {message}")
+                raise ModelError(f"the command {command!r} {message}")
             if model.is_dir():
                 shutil.copytree(model, staging / _MODEL)
             elif model.exists():
@@ -202,14 +191,14 @@ class CommandParser(DependencyParser):
         return self
 
     @classmethod
-    def load(cls, directory: Path, parse_template: str | None = None, timeout: float | None = None) -> Self:
+    def load(cls, directory: Path, parse_command: str | None = None, timeout: float | None = None) -> Self:
         """Return the parser that `train` left in a directory, which holds no commands, since using someone's
         model must not run what they chose: the one that parses must be given again. Raises ModelError."""
         COMMAND.read(directory)
-        if parse_template is None:
-            message = "was made by a command; the one that parses must be given again: --parse-command"
-            raise ModelError(f"{directory}: {message} COMMAND, or parse_template in Python")
-        parser = cls("", parse_template, timeout)
+        if parse_command is None:
+            message = f"{directory}: was made by a command; the one that parses must be given again: "
+            raise ParameterError(message, "parse_command")
+        parser = cls(CommandSettings(train_command="", parse_command=parse_command, timeout=timeout))
         parser._check()
         parser.model_ = Path(directory) / _MODEL
         return parser
@@ -226,7 +215,7 @@ class CommandParser(DependencyParser):
             try:
                 yield from self._parse(self.model_, window)
             except FormatError as error:
-                name, known = f"output of {_words(self.parse_template)[0]}", error.after(done)
+                name, known = f"output of {_words(self.settings.parse_command)[0]}", error.after(done)
                 raise ModelError(str(FormatError(name, known.line, known.sentence, known.message))) from None
             done += sum(1 for tokens in window if len(tokens))
 
@@ -238,14 +227,15 @@ class CommandParser(DependencyParser):
         with scratch() as directory:
             files = {"model": model, "input": directory / "input", "output": directory / "output"}
             save_conllu(map(_without_heads, filter(len, window)), files["input"])
-            _run(self.parse_template, files, self.timeout)
+            _run(self.settings.parse_command, files, self.settings.timeout)
             yield from align(window, read_conllu(files["output"]), "", same_forms=False)
 
     def _check(self) -> None:
         """Raise ModelError for commands that cannot be run."""
-        words = " ".join(_words(self.parse_template))
+        command = self.settings.parse_command
+        words = " ".join(_words(command))
         if missing := [name for name in ("{input}", "{output}") if name not in words]:
-            raise ModelError(f"the command {self.parse_template!r} has no {missing[0]}")
+            raise ModelError(f"the command {command!r} has no {missing[0]}")
 
 
 def _words(template: str) -> list[str]:

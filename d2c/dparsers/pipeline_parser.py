@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple, Protocol, Self, cast
@@ -19,6 +20,8 @@ from d2c.base.batches import batches
 from d2c.base.errors import ModelError, needing
 from d2c.base.progress import log
 from d2c.base.temporary import whole_directory
+from d2c.dparsers.settings import PipelineSettings
+from d2c.protocols.abilities import DParserAbilities
 from d2c.protocols.directories import SETTINGS, ModelFormat, loading
 from d2c.protocols.dparser import EMPTY_FORM, Arcs, DependencyParser, Report, TextRules, with_arcs
 from d2c.trees.ctree import Tokens
@@ -44,23 +47,19 @@ class Pipeline(TextRules, Protocol):
 
 
 class PipelineParser(DependencyParser):
-    """A pipeline's parser.
+    """A pipeline's parser. Without a pipeline it converts d-trees of the input."""
 
-    pipeline: `spacy:` with what `spacy.load` takes, or `stanza:` with the language of a `stanza.Pipeline`;
-              a model keeps this name, not the pipeline, and nothing where it is a directory
-    """
+    abilities = DParserAbilities(foreign=True, text=True, given=True)
 
-    foreign = reads_text = True
-
-    def __init__(self, pipeline: str) -> None:
-        self.pipeline = pipeline
+    def __init__(self, settings: PipelineSettings) -> None:
+        self.settings, self.pipeline = settings, settings.pipeline
         self.pipeline_: Pipeline | None = None
         self._last: tuple[Sequence[list[str]], Sequence[Annotation]] = [], []  # tags, then arcs are asked for
 
     def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
         """Learn nothing, load the pipeline. Raises ModelError where it or the directory cannot be used."""
         log.info("%s: loading", self.pipeline)
-        self.pipeline_ = _load(self.pipeline)
+        self._load_pipeline()
         with whole_directory(Path(directory), SETTINGS) as staging:
             FORMAT.write(staging, {"pipeline": self.pipeline if _is_package(self.pipeline) else None})
         return self
@@ -75,15 +74,14 @@ class PipelineParser(DependencyParser):
         if named not in (None, allow_pipeline):
             message = f"uses the pipeline {named}, which may run code of its own; allow it"
             raise ModelError(f"{directory}: {message}: --allow-pipeline {named}")
-        parser = cls(allow_pipeline or "")
+        parser = cls(PipelineSettings(pipeline=allow_pipeline or ""))
         if allow_pipeline is not None:
-            parser.pipeline_ = _load(parser.pipeline)
+            parser._load_pipeline()
         return parser
 
-    @property
-    def takes_given(self) -> bool:
-        """Whether it converts d-trees of the input, since there is no pipeline."""
-        return self.pipeline_ is None
+    def _load_pipeline(self) -> None:
+        self.pipeline_ = _load(self.pipeline)
+        self.abilities = replace(self.abilities, given=False)
 
     def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
         """Yield the d-tree of each sentence, in order; about a thousand sentences are held at a time."""

@@ -88,7 +88,7 @@ def train_and_compare(
 
 def _check_test(specs: Sequence[TrainingSpec], test: Paths) -> None:
     for spec in specs:
-        if spec.new_dparser().reads_along:
+        if spec.new_dparser().abilities.in_order:
             message = "has the d-trees of one treebank; give that as DEV, and leave out --test"
             raise ModelError(f"the d-parser {spec.dparser_name} {message}")
     for _ in specs[0].reading(test):  # what cannot be read is said before hours of training
@@ -98,7 +98,7 @@ def _check_test(specs: Sequence[TrainingSpec], test: Paths) -> None:
 def _other(spec: TrainingSpec, name: str) -> TrainingSpec:
     """As asked, with another d-parser, of which single d-trees are wanted, and one route."""
     own = replace(spec, dparser=name, routes=spec.routes[:1], arcs=ARCS[0])
-    if not takes("d-parser", DPARSERS, own.dparser_name, "bert_model"):
+    if not takes(DPARSERS, own.dparser_name, "transformer"):
         own = replace(own, transformer=None)
     return own
 

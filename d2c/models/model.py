@@ -23,7 +23,7 @@ from d2c.protocols.dparser import DependencyParser, Tagger
 from d2c.protocols.route import Route
 from d2c.protocols.training import DEV_WORDS, thinned
 from d2c.routes.compatibility import check_arcs
-from d2c.routes.dparsers import load_dparser, load_tagger, loads_with
+from d2c.routes.dparsers import load_dparser, load_tagger, loaded_with
 from d2c.routes.registry import ROUTES, route_class
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
@@ -113,23 +113,23 @@ class Model:
     f1: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.tagger is None and (self.dparser.reads_text or self.dparser.finds_tags):
+        if self.tagger is None and (self.dparser.abilities.text or self.dparser.abilities.tags):
             self.tagger = cast(Tagger, self.dparser)
-            self.tags = TAGS[self.dparser.finds_tags]
+            self.tags = TAGS[self.dparser.abilities.tags]
 
     @classmethod
     def load(
         cls,
         directory: Path,
         device: str | None = None,
-        parse_template: str | None = None,
+        parse_command: str | None = None,
         allow_pipeline: str | None = None,
         timeout: float | None = None,
         arcs: str | None = None,
     ) -> Self:
         """Return what `train` left.
 
-        parse_template: the command of a d-parser `cmd`
+        parse_command: the command of a d-parser `cmd`
         allow_pipeline: the name of a d-parser `pipeline`, `spacy:NAME` or `stanza:LANGUAGE`: loading one may
                         run code that it brings with it
         timeout:        seconds after which a run of the command is ended
@@ -139,7 +139,7 @@ class Model:
         """
         file = read_model_settings(directory)
         check_model_digests(directory, _PARTS)
-        given: dict[str, Any] = {"device": device, "parse_template": parse_template}
+        given: dict[str, Any] = {"device": device, "parse_command": parse_command}
         given |= {"allow_pipeline": allow_pipeline, "timeout": timeout}
         dparser = load_dparser(file.dparser, directory / "dparser", given)
         model = cls(file.route, _load_route(directory, file.route), file.dparser, dparser)
@@ -182,11 +182,11 @@ class Model:
                  among states
         learned: those that they have learned from
         """
-        if not self.route.abilities.confidences or self.dparser.reads_along:
+        if not self.route.abilities.confidences or self.dparser.abilities.in_order:
             return
         gold = thinned([*ctrees], DEV_WORDS)
         given = (ctree.tokens for ctree in gold)
-        if self.tagger is not None and not self.dparser.foreign:  # as words without tags will be parsed
+        if self.tagger is not None and not self.dparser.abilities.foreign:  # as untagged words will be parsed
             given = (Tokens.untagged(tokens.forms) for tokens in given)
         dtrees = map(self.read, self.parse_dependencies(given))
         parses = zip(gold, self.route.confidences_all(dtrees), strict=True)
@@ -217,7 +217,7 @@ class Model:
 
     def _parsed(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
         parse = parsing(self.dparser, self.arcs == "packed")
-        if not self.dparser.finds_tags:
+        if not self.dparser.abilities.tags:
             return parse(chain.from_iterable(map(self._tagged, batches(sentences, _WINDOW))))
         given, seen = tee(sentences)
         pairs = zip(given, parse(seen), strict=True)
@@ -243,7 +243,7 @@ def load_models(directories: Sequence[Path], **given: Any) -> list[Model]:
     (`allow_pipeline`, ...) is for these. Raises ModelError."""
     names = [read_model_settings(directory).dparser for directory in directories]
     said = [key for key, value in given.items() if value is not None]
-    takers = {key: {name for name in names if loads_with(name, key)} for key in said}
+    takers = {key: {name for name in names if loaded_with(name, key)} for key in said}
     models = [
         Model.load(directory, **{key: given[key] for key in said if name in (takers[key] or names)})
         for directory, name in zip(directories, names, strict=True)
@@ -294,7 +294,7 @@ def check_model_digests(directory: Path, parts: Sequence[str]) -> None:
 
 def parsing(dparser: DependencyParser, packed: bool) -> Callable[[Iterable[Tokens]], Iterator[DTree]]:
     """Return how a d-parser parses: with packed arcs, where it gives them, or without."""
-    return dparser.parse_packed if packed and dparser.gives_arcs else dparser.parse
+    return dparser.parse_packed if packed and dparser.abilities.packed_arcs else dparser.parse
 
 
 @dataclass(frozen=True)

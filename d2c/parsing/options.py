@@ -13,7 +13,7 @@ TEXTS = ("text", "tokenized", "split")
 INPUTS = (TAGGED, *TEXTS, JSON)
 # Of files, how they end
 TAGGED_NAMES, TEXT_NAMES, JSON_LINES = (".conllu", ".conll"), (".txt", ".text"), (".json", ".jsonl")
-_OF_MODEL = ("device", "parse_template", "allow_pipeline", "timeout", "arcs")
+_OF_MODEL = ("device", "parse_command", "allow_pipeline", "timeout", "arcs")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,7 +23,7 @@ class ParseOptions(Settings):
     kind:        of the input, as `d2c.parsing.input` describes it
     ctrees:      whether c-trees are wanted beside d-trees; confidences: those of their nodes, too
     functions:   whether labels have function tags
-    device, parse_template, allow_pipeline, timeout, arcs: as of `Model.load`
+    device, parse_command, allow_pipeline, timeout, arcs: as of `Model.load`
     """
 
     kind: str = setting(TAGGED, choices=INPUTS)
@@ -42,7 +42,7 @@ class ParseOptions(Settings):
     )
     batch_size: int = setting(512, "How many are parsed and written at once.", least=1)
     device: str | None = setting(None, "cpu, cuda, ...  [default: cuda if available]")
-    parse_template: str | None = setting(None, "Command of a d-parser `cmd`; a model stores none.")
+    parse_command: str | None = setting(None, "Command of a d-parser `cmd`; a model stores none.")
     allow_pipeline: str | None = setting(
         None, "Load this pipeline (spacy:NAME or stanza:LANGUAGE), which may run code of its own."
     )

@@ -11,7 +11,8 @@ from d2c.models.model import Model, load_abbreviations, read_model_settings
 from d2c.parsing.text import PennRules
 from d2c.protocols.directories import loading
 from d2c.protocols.dparser import TextRules
-from d2c.routes.dparsers import DPARSERS, class_of
+from d2c.routes.dparsers import DPARSERS
+from d2c.routes.rows import class_of
 
 _CODE = re.compile("[a-z]{2,3}")
 
@@ -24,7 +25,7 @@ def rules_of(directory: Path, load: Callable[[], Model], language: str | None = 
     model = read_model_settings(directory)
     if language := language or model.language:
         return language_rules(language)
-    if class_of("d-parser", DPARSERS, model.dparser).reads_text:
+    if class_of("d-parser", DPARSERS, model.dparser).abilities.text:
         return load().dparser.rules()
     return PennRules(load_abbreviations(directory / ("tagger" if model.tagger else "dparser")))
 

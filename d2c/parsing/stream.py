@@ -131,7 +131,7 @@ class BatchParser:
     def __init__(self, model: Model, options: ParseOptions, alone: bool) -> None:
         if options.kind == JSON:
             model = replace(model, tags="gold")  # given tags are used
-        if options.best > 1 and model.route.abilities.k_best_arcs and model.dparser.gives_arcs:
+        if options.best > 1 and model.route.abilities.k_best_arcs and model.dparser.abilities.packed_arcs:
             model = replace(model, arcs="packed")
         self._model, self._options = model, options
         if options.kind in TEXTS and model.tagger is None:
@@ -140,16 +140,16 @@ class BatchParser:
             raise ModelError(f"the route {model.route_name} does not say how sure it is of constituents")
         if options.functions and model.functions is None:
             raise ModelError("this model has no function tags; en-ud has them")
-        if model.dparser.reads_along and not alone:
+        if model.dparser.abilities.in_order and not alone:
             raise ModelError(_IN_ORDER.format(model.dparser_name, "--jobs"))
 
     def over(self, given: Iterable[Batch]) -> Iterator[Batch]:
         """Yield batches with the trees of their sentences, in order."""
         model = self._model
-        if model.dparser.reads_along:
+        if model.dparser.abilities.in_order:
             yield from self._along(given)
             return
-        converts = model.dparser.takes_given and self._options.kind == TAGGED
+        converts = model.dparser.abilities.given and self._options.kind == TAGGED
         for batch in given:
             if converts:
                 sentences = [_checked(sentence, model.route) for sentence in batch.sentences]

@@ -40,7 +40,17 @@ class RouteAbilities:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DParserAbilities:
+class TaggerAbilities:
+    """What a tagger, as it is set, requires.
+
+    gpu: it is made for a GPU, and there is none here
+    """
+
+    gpu: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class DParserAbilities(TaggerAbilities):
     """What a d-parser, as it is set, provides beyond d-trees, and what it requires.
 
     packed_arcs: it says how probable other heads are, by `parse_packed`

@@ -46,7 +46,7 @@ class Codes:
 
     @property
     def settings(self) -> dict[str, object]:
-        """Return both, for the settings of a model: `checked` reads them back."""
+        """Return both, for the settings of a model."""
         return {"root_label": self.root_label, "labels": self.labels}
 
     @cached_property

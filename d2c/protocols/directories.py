@@ -10,15 +10,19 @@ from typing import Any, NamedTuple
 import msgspec
 
 from d2c.base import model_files
-from d2c.base.errors import ModelError
+from d2c.base.errors import ModelError, ParameterError
 
 SETTINGS, TAGGER_SETTINGS = "dparser.json", "tagger.json"
+
+# What settings were called in the files of version 0.3 and before.
+_FORMER_NAMES = {"bert_model": "transformer"}
 
 
 class ModelFormat(NamedTuple):
     """Say what a model directory holds: a `dparser` or a `tagger`, of which name, in which format.
 
-    parameters: those of the estimator that are among the settings
+    parameters: those of the estimator's settings that are kept; the others say how it was trained, or where
+                it runs
     """
 
     role: str
@@ -31,22 +35,22 @@ class ModelFormat(NamedTuple):
         """Return the name of the file with the settings."""
         return f"{self.role}.json"
 
-    def write(self, directory: Path, settings: Mapping[str, object], estimator: object = None) -> None:
-        """Write the settings and the estimator's parameters, and which parser or tagger they are of."""
-        own = {name: getattr(estimator, name) for name in self.parameters}
-        written = {self.role: self.name, **own, **settings}
+    def write(self, directory: Path, said: Mapping[str, object], settings: object = None) -> None:
+        """Write which parser or tagger it is, its settings, and what else is said of it."""
+        own = {name: getattr(settings, name) for name in self.parameters}
+        written = {self.role: self.name, **own, **said}
         model_files.write_settings(directory / self.file, self.version, written)
 
     def read(self, directory: Path) -> dict[str, Any]:
-        """Return the settings of a model directory. Raises ModelError unless it is of this kind."""
+        """Return what `write` wrote, under today's names. Raises ModelError for one of another kind."""
         path = Path(directory) / self.file
         settings = model_files.read_settings(path, self.version)
         if settings.get(self.role) != self.name:
             raise ModelError(f"{path}: holds no {self.name} {self.role.removeprefix('d')}")
-        return settings
+        return {_FORMER_NAMES.get(name, name): value for name, value in settings.items()}
 
     def parameters_in(self, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the estimator's parameters among what `read` returned. Raises KeyError, TypeError."""
+        """Return the estimator's settings among what `read` returned. Raises KeyError, TypeError."""
         return msgspec.convert(
             {name: settings[name] for name in self.parameters}, dict[str, str | int | float | None]
         )
@@ -57,7 +61,7 @@ def loading(source: Path | str, what: str = "cannot be loaded") -> Iterator[None
     """Turn whatever a library does when it reads someone else's data into a ModelError of one line."""
     try:
         yield
-    except ModelError:
-        raise
     except Exception as error:  # of any kind: it is what broken data led the library to do
+        if isinstance(error, ModelError) and not isinstance(error, ParameterError):
+            raise
         raise ModelError(f"{source}: {what}: {model_files.first_line(error)}") from error

@@ -1,7 +1,7 @@
 """What d-parsers and taggers are to the rest of d2c: trained on CoNLL-U, they find d-trees, and tags.
 
-Each is an estimator: its constructor keeps its parameters and does no work; `train` and `load` give it
-its learned state.
+Each is an estimator: its constructor keeps its settings and does no work; `train` and `load` give it its
+learned state.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, Protocol, Self
 
 from d2c.base.counting import many
 from d2c.base.errors import ModelError
+from d2c.protocols.abilities import DParserAbilities, TaggerAbilities
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 
@@ -97,39 +98,15 @@ class TextRules(Protocol):
 class DependencyParser(ABC):
     """A dependency parser that can be trained; what only some can do has a default here.
 
-    foreign:     trained elsewhere, on d-trees of another convention (UD, ClearNLP): `train` teaches it
-                 nothing, and what converts its d-trees must learn from `parse_training`
-    takes_given: parses nothing, d-trees come with the input
-    gives_arcs:  says how probable other heads are, by `parse_packed`
-    misses_gpu:  made for a GPU as it is set, and there is none here
-    reads_along: has its d-trees in order, and must be given all sentences in one stream
-    finds_tags:  gives words tags of its own as it parses them, and by `tag`
-    reads_text:  cuts text by its `rules`, and tags words by `tag`
+    It is made of one value, its settings, if it has any.
+
+    abilities: what it provides and requires, as it is set
     """
 
-    foreign: bool = False
-    reads_along: ClassVar[bool] = False
-    reads_text: ClassVar[bool] = False
+    abilities: DParserAbilities = DParserAbilities()
 
-    @property
-    def gives_arcs(self) -> bool:
-        """Return whether, as it is set, it says how probable other heads are."""
-        return False
-
-    @property
-    def takes_given(self) -> bool:
-        """Return whether, as it is set, it parses nothing: d-trees must come with the input."""
-        return False
-
-    @property
-    def finds_tags(self) -> bool:
-        """Return whether, as it is set, it gives words tags as it parses them."""
-        return False
-
-    @property
-    def misses_gpu(self) -> bool:
-        """Return whether, as it is set, it is made for a GPU, and there is none here."""
-        return False
+    def __init__(self, settings: Any = None) -> None:
+        self.settings = settings
 
     @abstractmethod
     def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
@@ -162,19 +139,24 @@ class DependencyParser(ABC):
         return self.parse(sentences)
 
     def rules(self) -> TextRules:
-        """Return how it cuts text. Raises ModelError unless it `reads_text`."""
+        """Return how it cuts text. Raises ModelError for one that cuts none."""
         raise ModelError("this parser cuts no text")
 
     def tag(self, sentences: Iterable[Sequence[str]]) -> Iterator[Tokens]:
-        """Tag words as a `Tagger` does. Raises ModelError unless it `reads_text` or `finds_tags`."""
-        if not self.finds_tags:
+        """Tag words as a `Tagger` does. Raises ModelError for one that finds no tags."""
+        if not self.abilities.tags:
             raise ModelError("this parser has no tags of its own")
         untagged = map(Tokens.untagged, sentences)
         return (dtree.tokens for dtree in self.parse(untagged))
 
 
 class Tagger(Protocol):
-    """A part-of-speech tagger that can be trained."""
+    """A part-of-speech tagger that can be trained, made of one value, its settings.
+
+    abilities: what it requires, as it is set
+    """
+
+    abilities: TaggerAbilities
 
     def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
         """Learn from one CoNLL-U file, select the model on another, and leave it in a directory.

@@ -9,9 +9,9 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import fields
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import msgspec
 import numpy
@@ -20,8 +20,8 @@ from d2c.base.batches import batches
 from d2c.base.counting import many, ranked
 from d2c.base.errors import ModelError
 from d2c.base.progress import log
-from d2c.base.settings import limits_of
 from d2c.base.temporary import whole_directory
+from d2c.protocols.abilities import TaggerAbilities
 from d2c.protocols.directories import ModelFormat, loading
 from d2c.protocols.dparser import EMPTY_FORM, DependencyParser, Progress, Report, TaggingProgress
 from d2c.trees.ctree import CTree, Tokens
@@ -35,23 +35,6 @@ Treebanks = tuple[Sequence[Tokens], Sequence[Tokens]]
 Evaluate = Callable[[int, int, float, float], float]  # as `evaluating` makes it
 
 DEV_WORDS = 20_000  # of the development treebank that are enough to tell which state is the best
-
-
-def check_choice(what: str, name: str, known: Iterable[str]) -> None:
-    """Raise ModelError for a name that is none of those known."""
-    if name not in known:
-        raise ModelError(f"{what} {name!r} is none of {', '.join(known)}")
-
-
-def check_limits(estimator: Any) -> None:
-    """Raise ModelError where a parameter, a field made by `setting`, is out of its range."""
-    for one in fields(estimator):
-        value = getattr(estimator, one.name)
-        if one.init and value is not None:
-            try:
-                limits_of(type(estimator), one.name).check(one.name, value)
-            except ValueError as error:
-                raise ModelError(str(error)) from None
 
 
 def attachment(gold: Sequence[DTree], predicted: Iterable[DTree]) -> tuple[float, float]:
@@ -85,51 +68,90 @@ def thinned(trees: Sequence[Tree], words: int) -> Sequence[Tree]:
     return trees[:: 1 + sum(len(tree.tokens) for tree in trees) // words]
 
 
-def evaluations(
-    steps: int, interval: int, update: Callable[[], float], who: str, device: str = "cpu", done: int = 0
-) -> Iterator[tuple[int, float | None]]:
-    """Make the steps of a training; yield the number of each and, where an evaluation is due, the mean loss
-    since the last one, otherwise None. `update` makes a step and returns its loss.
+@dataclass(frozen=True)
+class TrainingPlan:
+    """Who is trained, in how many steps at most, and how many are between evaluations, on which device."""
 
-    who:  trains, on which device, which is told first
-    done: steps that were made before
+    who: str
+    steps: int
+    interval: int
+    device: str = "cpu"
+
+
+@dataclass
+class Course(Generic[T]):
+    """How far a training is, as planned: what a checkpoint holds beside the network's own.
+
+    done, since: steps, in all and since the last evaluation
+    total:       of the loss since then
+    seconds:     that the steps took
+    best:        the best state, its score, and the step that it is of; None before the first evaluation
     """
-    total, first = 0.0, min(steps, (done // interval + 1) * interval)
-    log.info("%s: %s at most on %s, the first score after step %d", who, many(steps, "step"), device, first)
-    for step in range(done + 1, steps + 1):
-        due = min(steps, math.ceil(step / interval) * interval)
-        log.debug("%s: step %d of %d, the next score after step %d", who, step, steps, due)
-        total += update()
-        if step == due:
-            log.debug("%s: scoring after step %d of %d", who, step, steps)
-            yield step, total / ((step - 1) % interval + 1)
-            total = 0.0
-        else:
-            yield step, None
+
+    plan: TrainingPlan
+    done: int = 0
+    since: int = 0
+    total: float = 0.0
+    seconds: float = 0.0
+    best: T | None = None
+    best_score: float = -1.0
+    best_step: int = 0
 
 
 def best_state(
-    steps: Iterable[tuple[int, float | None]],
-    evaluate: Callable[[int, float], float],
+    course: Course[T],
+    update: Callable[[], float],
+    evaluate: Evaluate,
     state: Callable[[], T],
-    known: tuple[T, float] | None = None,
-    keep: Callable[[T, float], None] | None = None,
+    keep: Callable[[bool], None] | None = None,
+    over: Callable[[float | None], bool] | None = None,
 ) -> T:
-    """Return the `state` after that of the `evaluations` with the highest score, the first of equal ones.
+    """Make the steps of a training; return the state with the highest score, the first of equal ones.
 
-    evaluate: score on the development treebank after a step, given the mean loss
-    known:    the best state of the evaluations before, and its score
-    keep:     is told the best state and its score after each evaluation
+    update:   makes a step, and returns its loss
+    evaluate: scores on the development treebank, as `evaluating` makes it
+    state:    returns what the network has learned so far
+    course:   is brought up to date; where an earlier training was, it goes on
+    keep:     is called after each step: whether it was an evaluation's
+    over:     says after each step, given the score of an evaluation, whether it was the last
     """
-    best, best_score = known or (state(), -1.0)
-    for step, loss in steps:
-        if loss is not None:
-            score = evaluate(step, loss)
-            if score > best_score:
-                best, best_score = state(), score
-            if keep is not None:
-                keep(best, best_score)
-    return best
+    plan = course.plan
+    first = min(plan.steps, (course.done // plan.interval + 1) * plan.interval)
+    size = many(plan.steps, "step")
+    log.info("%s: %s at most on %s, the first score after step %d", plan.who, size, plan.device, first)
+    begin = time.monotonic() - course.seconds
+
+    def step() -> float:
+        loss = update()
+        course.seconds = time.monotonic() - begin
+        return loss
+
+    while course.done < plan.steps:
+        score = _step(course, step, evaluate, state)
+        if keep is not None:
+            keep(score is not None)
+        if over is not None and over(score):
+            break
+    return state() if course.best is None else course.best
+
+
+def _step(
+    course: Course[T], update: Callable[[], float], evaluate: Evaluate, state: Callable[[], T]
+) -> float | None:
+    """Make a step, and score what was learned if an evaluation is due; return the score."""
+    plan, step = course.plan, course.done + 1
+    due = min(plan.steps, math.ceil(step / plan.interval) * plan.interval)
+    log.debug("%s: step %d of %d, the next score after step %d", plan.who, step, plan.steps, due)
+    course.total += update()
+    course.done, course.since = step, course.since + 1
+    if step < due:
+        return None
+    log.debug("%s: scoring after step %d of %d", plan.who, step, plan.steps)
+    score = evaluate(step, plan.steps, course.total / course.since, course.seconds)
+    if score > course.best_score:
+        course.best, course.best_score, course.best_step = state(), score, step
+    course.total, course.since = 0.0, 0
+    return score
 
 
 def reporter(report: Callable[..., T], progress: Callable[[T], None] | None) -> Callable[..., T]:
@@ -176,31 +198,31 @@ class TrainedTagger(ABC):
 
     FORMAT: ClassVar[ModelFormat]
     WINDOW: ClassVar[int]
-    seed: int
-    tags_: tuple[str, ...]
+    abilities = TaggerAbilities()
+    settings: Any  # the estimator's own, which has a seed
+    tags_: tuple[str, ...] = ()
 
     def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
         """Learn, and leave the model with the best accuracy on the second file; errors: `Tagger`."""
-        self._check()
         train = read_tagged(train_conllu)
         dev = [dtree.tokens for dtree in thinned([*read_conllu(dev_conllu)], DEV_WORDS)]
         with self._seeded(), whole_directory(directory, self.FORMAT.file) as staging:
             self.tags_ = tags_of(train)
             settings = self._fit((train, dev), self._evaluating(dev, progress), staging)
-            self.FORMAT.write(staging, {"tags": self.tags_} | settings, self)
+            self.FORMAT.write(staging, {"tags": self.tags_} | settings, self.settings)
         return self
 
     @classmethod
-    def load(cls, directory: Path, **given: Any) -> Self:
+    def load(cls, directory: Path, device: str | None = None) -> Self:
         """Return the tagger that `train` left, which cannot bring code with it. Raises ModelError.
 
-        given: parameters that are not in the directory
+        device: where it runs, of taggers that have a choice
         """
-        settings = cls.FORMAT.read(directory)
+        said = cls.FORMAT.read(directory)
         with loading(directory):
-            tagger = cls(**given, **cls.FORMAT.parameters_in(settings))
-            tagger.tags_ = msgspec.convert(settings["tags"], tuple[str, ...])
-            tagger._restore(Path(directory), settings)
+            tagger = cls._of(said, device)
+            tagger.tags_ = msgspec.convert(said["tags"], tuple[str, ...])
+            tagger._restore(Path(directory), said)
             next(tagger.tag([(EMPTY_FORM,)]))  # what cannot tag says so now
         return tagger
 
@@ -220,12 +242,13 @@ class TrainedTagger(ABC):
             TaggingProgress, progress, lambda: (accuracy(dev, self.tag(one.forms for one in dev)),)
         )
 
-    def _check(self) -> None:
-        """Raise ModelError for parameters that are unknown or out of range."""
-        check_limits(self)
-
     def _seeded(self) -> AbstractContextManager[None]:
-        return seeded(self.seed)
+        return seeded(self.settings.seed)
+
+    @classmethod
+    @abstractmethod
+    def _of(cls, said: dict[str, Any], device: str | None) -> Self:
+        """Return a tagger without learned state, with the settings that a model directory says."""
 
     @abstractmethod
     def _fit(self, treebanks: Treebanks, evaluate: Evaluate, directory: Path) -> dict[str, Any]:
@@ -235,7 +258,7 @@ class TrainedTagger(ABC):
         """
 
     @abstractmethod
-    def _restore(self, directory: Path, settings: dict[str, Any]) -> None:
+    def _restore(self, directory: Path, said: dict[str, Any]) -> None:
         """Read what `_fit` left. Raises what broken files lead a library to raise."""
 
     @abstractmethod

@@ -1,175 +1,237 @@
-"""D-parsers and taggers by name. Classes are imported only where they are used: their packages are large,
-some extras."""
+"""D-parsers and taggers by name.
+
+Another d-parser is a subclass of `d2c.protocols.dparser.DependencyParser` in a file of its own, and a
+row here.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from importlib import import_module
-from inspect import Parameter, signature
+from collections.abc import Collection, Mapping
+from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
-from d2c.base.errors import ModelError, needing
+from d2c.automata.settings import TransitionSettings
+from d2c.base.errors import ModelError, ParameterError
+from d2c.base.settings import Settings, limits_of, types_of
+from d2c.dparsers.settings import (
+    CommandSettings,
+    FileSettings,
+    PipelineSettings,
+    SpacySettings,
+    SpacyTaggerSettings,
+    StanzaSettings,
+    StanzaTaggerSettings,
+    UDPipeSettings,
+)
 from d2c.protocols.dparser import DependencyParser, Tagger
+from d2c.protocols.settings import IGNORED, SharedSettings
+from d2c.routes.rows import RegistryRow, class_of
 
 
-class Registered(NamedTuple):
-    """Where a class is, and what is needed to use it.
+@dataclass(frozen=True, kw_only=True)
+class DParserRow(RegistryRow):
+    """A registered d-parser or tagger.
 
-    path:    `module:Class`
-    package: what to install for it
-    own:     parameters that may follow its name, each with its values; () for any value
-    quoted:  whether they are commands, in whose quotes a `;` ends no parameter
+    own:    settings that may follow its name
+    quoted: whether these are commands, in whose quotes a `;` ends none
+    loaded: parameters of its `load` beside the directory, which no model says
     """
 
-    path: str
-    package: str = "d2c"
-    own: Mapping[str, tuple[str, ...]] = {}
+    own: tuple[str, ...] = ()
     quoted: bool = False
+    loaded: tuple[str, ...] = ()
 
 
 DPARSERS = {
-    "stanza": Registered(
-        "d2c.dparsers.stanza.parser:StanzaParser",
-        "d2c[stanza]",
-        {"model_type": ("graph", "transition", "joint")},
+    "stanza": DParserRow(
+        path="d2c.dparsers.stanza.parser:StanzaParser",
+        package="d2c[stanza]",
+        settings=StanzaSettings,
+        own=("model_type",),
+        loaded=("device",),
     ),
-    "spacy": Registered("d2c.dparsers.spacy.parser:SpacyParser", "spacy", {"network": ("narrow", "wide")}),
-    "udpipe": Registered(
-        "d2c.dparsers.udpipe.parser:UDPipeParser",
-        "d2c[udpipe]",
-        {"system": ("projective", "swap", "link2"), "beam": ()},
+    "spacy": DParserRow(
+        path="d2c.dparsers.spacy.parser:SpacyParser",
+        package="spacy",
+        settings=SpacySettings,
+        own=("network",),
     ),
-    "cmd": Registered(
-        "d2c.dparsers.file_parser:CommandParser",
-        own={"train_template": (), "parse_template": ()},
+    "udpipe": DParserRow(
+        path="d2c.dparsers.udpipe.parser:UDPipeParser",
+        package="d2c[udpipe]",
+        settings=UDPipeSettings,
+        own=("system", "beam"),
+    ),
+    "cmd": DParserRow(
+        path="d2c.dparsers.file_parser:CommandParser",
+        settings=CommandSettings,
+        own=("train_command", "parse_command"),
         quoted=True,
+        loaded=("parse_command", "timeout"),
     ),
-    "file": Registered("d2c.dparsers.file_parser:FileParser", own={"path": (), "dev": ()}),
-    "pipeline": Registered("d2c.dparsers.pipeline_parser:PipelineParser", own={"pipeline": ()}),
-    "gold": Registered("d2c.dparsers.file_parser:GoldParser"),
-    "transition": Registered(  # of the roof: nothing here knows of automata
-        "d2c.automata.transition_parser:TransitionParser",
-        own={"system": ("standard", "eager"), "search": ("greedy", "exact")},
+    "file": DParserRow(
+        path="d2c.dparsers.file_parser:FileParser", settings=FileSettings, own=("path", "dev")
+    ),
+    "pipeline": DParserRow(
+        path="d2c.dparsers.pipeline_parser:PipelineParser",
+        settings=PipelineSettings,
+        own=("pipeline",),
+        loaded=("allow_pipeline",),
+    ),
+    "gold": DParserRow(path="d2c.dparsers.file_parser:GoldParser"),
+    "transition": DParserRow(
+        path="d2c.automata.transition_parser:TransitionParser",
+        settings=TransitionSettings,
+        own=("system", "search"),
     ),
 }
 TAGGERS = {
-    "stanza": Registered("d2c.dparsers.stanza.tagger:StanzaTagger", "d2c[stanza]"),
-    "spacy": Registered("d2c.dparsers.spacy.tagger:SpacyTagger", "spacy"),
+    "stanza": DParserRow(
+        path="d2c.dparsers.stanza.tagger:StanzaTagger",
+        package="d2c[stanza]",
+        settings=StanzaTaggerSettings,
+        loaded=("device",),
+    ),
+    "spacy": DParserRow(
+        path="d2c.dparsers.spacy.tagger:SpacyTagger", package="spacy", settings=SpacyTaggerSettings
+    ),
 }
-_GONE = {  # what models of before may name, or users remember
+# What models of before name, or users remember, and what there is in its place.
+_GONE = {
     "nltk": "the tagger nltk is no longer part of d2c; train the model again with --tagger spacy",
+    "stanza:transition": "the d-parser stanza:transition is no longer part of d2c; take stanza or transition",
 }
-_FOR_ALL = ("preset", "seed", "checkpoints")  # d-parsers without these parameters ignore them
-_ALSO_CALLED = {"bert_model": "transformer"}
 # Two commands: a `;` inside quotes ends none. A quote that is not closed is a character.
 _COMMANDS = re.compile(r"""((?:[^;'"\\]|\\.|'[^']*'|"(?:[^"\\]|\\.)*"|['"\\])*+);(.*)""", re.DOTALL)
 
 
-def class_of(role: str, registry: Mapping[str, Registered], name: str) -> type[Any]:
-    """Import a registered class; the role says of what. Raises ModelError."""
-    if name in _GONE:
-        raise ModelError(_GONE[name])
-    if name not in registry:
-        raise ModelError(f"unknown {role} {name!r}; known are {', '.join(registry)}")
-    return import_class(role, name, registry[name].path, registry[name].package)
-
-
-def import_class(role: str, name: str, path: str, package: str) -> type[Any]:
-    """Import the class at `module:Class`. Raises ModelError, which says what to install for it."""
-    module, class_name = path.split(":")
-    with needing(f"the {role} {name}", package):
-        return getattr(import_module(module), class_name)  # type: ignore[no-any-return]
-
-
 def form_of(name: str) -> str:
-    """Return how one of DPARSERS is written with all its own parameters."""
-    own = ["|".join(known) or key.upper().replace("_", "-") for key, known in DPARSERS[name].own.items()]
+    """Return how one of DPARSERS is written with all its own settings."""
+    row = DPARSERS[name]
+    choices = ((one, limits_of(row.settings, one).choices) for one in row.own)
+    own = ["|".join(known) or one.upper().replace("_", "-") for one, known in choices]
     return f"{name}:{';'.join(own)}" if own else name
 
 
 def shortest(dparser: str) -> str:
-    """Return one of DPARSERS without the defaults at its end: the first of a parameter's values is one."""
+    """Return one of DPARSERS without the defaults at its end, of settings that are one of several names."""
     name, values = _cut(dparser)
-    own = [*DPARSERS[name].own.values()]
-    while 0 < len(values) <= len(own) and own[len(values) - 1][:1] == (values[-1],):
+    row = DPARSERS[name]
+    while 0 < len(values) <= len(row.own):
+        last = row.own[len(values) - 1]
+        if not limits_of(row.settings, last).choices or values[-1] != getattr(row.settings, last):
+            break
         values.pop()
     return f"{name}:{';'.join(values)}" if values else name
 
 
-def make_dparser(dparser: str, **parameters: Any) -> DependencyParser:
+def make_dparser(dparser: str, said: SharedSettings | None = None) -> DependencyParser:
     """Make an untrained d-parser.
 
-    dparser:    one of DPARSERS, then perhaps `:` and its own parameters with `;` between them, as in
-                `stanza:transition`, `cmd:TRAIN;PARSE` or `pipeline:spacy:NAME`
-    parameters: of its class; None leaves the default
+    dparser: one of DPARSERS, then perhaps `:` and its own settings with `;` between them, as in
+             `stanza:joint`, `cmd:TRAIN;PARSE` or `pipeline:spacy:NAME`
+    said:    what is said of d-parsers of any kind
 
-    Raises ModelError for unknown d-parsers and parameters, and where a package is not installed.
+    Raises ModelError for an unknown d-parser, and where a package is not installed, ParameterError for
+    settings that it does not have.
     """
-    made = class_of("d-parser", DPARSERS, dparser.partition(":")[0])
-    name, values = _cut(dparser)
-    own, known = DPARSERS[name].own, signature(made).parameters
-    needed = sum(known[key].default is Parameter.empty for key in own)
-    valid = all(v in choices if choices else v for v, choices in zip(values, own.values(), strict=False))
-    if not needed <= len(values) <= len(own) or not valid:
-        raise ModelError(f"the d-parser {dparser!r} is not of the form {form_of(name)}")
-    given = {key: value for key, value in parameters.items() if key in known or key not in _FOR_ALL}
-    own_values = dict(zip(own, values, strict=False))
-    return cast(DependencyParser, made(**_checked(name, made, given) | own_values))
+    name, said = dparser.partition(":")[0], said or SharedSettings()
+    if dparser in _GONE:
+        raise ModelError(_GONE[dparser])
+    made = class_of("d-parser", DPARSERS, name)
+    row, own = DPARSERS[name], _own(dparser)
+    known = types_of(row.settings)
+    settings = {one: value for one, value in _said(said).items() if one in known or one not in IGNORED}
+    _check(name, settings, known)
+    settings = {one: value for one, value in settings.items() if one in known}
+    return cast(DependencyParser, made(row.settings(**settings | own)))
 
 
-def _cut(dparser: str) -> tuple[str, list[str]]:
-    """Return the name of a d-parser, and its own parameters; the last one may have a `;`."""
-    name, colon, rest = dparser.partition(":")
-    registered = DPARSERS[name]
-    if registered.quoted:
-        commands = _COMMANDS.fullmatch(rest)
-        return name, [*commands.groups()] if commands else [rest]
-    return name, rest.split(";", max(0, len(registered.own) - 1)) if colon else []
+def make_tagger(name: str, said: SharedSettings | None = None) -> Tagger:
+    """Make an untrained tagger; settings that it does not have are left out. Raises ModelError."""
+    made, row = _tagger_class(name), TAGGERS[name]
+    known = types_of(row.settings)
+    settings = {one: value for one, value in _said(said or SharedSettings()).items() if one in known}
+    return cast(Tagger, made(row.settings(**settings)))
 
 
-def takes(role: str, registry: Mapping[str, Registered], name: str, parameter: str) -> bool:
-    """Return whether a registered class has a parameter; the rest as of `class_of`."""
-    return parameter in signature(class_of(role, registry, name)).parameters
+def _tagger_class(name: str) -> type[Any]:
+    if name in _GONE:
+        raise ModelError(_GONE[name])
+    return class_of("tagger", TAGGERS, name)
 
 
-def loads_with(name: str, parameter: str) -> bool:
-    """Return whether a d-parser is loaded with such a parameter. Raises ModelError."""
-    return parameter in signature(class_of("d-parser", DPARSERS, name).load).parameters
+def takes(registry: Mapping[str, DParserRow], name: str, setting: str) -> bool:
+    """Return whether there is such a d-parser or tagger, and it has a setting."""
+    return name in registry and setting in types_of(registry[name].settings)
+
+
+def loaded_with(name: str, parameter: str) -> bool:
+    """Return whether there is such a d-parser, and its `load` has a parameter."""
+    return name in DPARSERS and parameter in DPARSERS[name].loaded
 
 
 def load_dparser(name: str, directory: Path, given: Mapping[str, Any]) -> DependencyParser:
-    """Load a d-parser from a directory; given: parameters of its `load`. Raises ModelError."""
-    load = class_of("d-parser", DPARSERS, name).load
-    return cast(DependencyParser, load(directory, **_checked(name, load, given)))
+    """Load a d-parser from a directory; given: parameters of its `load`, None where they are not.
 
-
-def make_tagger(name: str, parameters: Mapping[str, Any]) -> Tagger:
-    """Make an untrained tagger; parameters that it does not have are left out. Raises ModelError."""
-    made = class_of("tagger", TAGGERS, name)
-    return cast(Tagger, made(**_known(made, parameters)))
+    Raises ModelError, ParameterError.
+    """
+    load, row = class_of("d-parser", DPARSERS, name).load, DPARSERS[name]
+    said = {one: value for one, value in given.items() if value is not None}
+    _check(name, said, row.loaded)
+    return cast(DependencyParser, load(directory, **{one: said[one] for one in row.loaded if one in said}))
 
 
 def load_tagger(name: str, directory: Path, device: str | None) -> Tagger:
-    """Load a tagger from a directory. Raises ModelError."""
-    load = class_of("tagger", TAGGERS, name).load
-    return cast(Tagger, load(directory, **_known(load, {"device": device})))
+    """Load a tagger from a directory; those that have no choice of a device ignore it. Raises ModelError."""
+    load = _tagger_class(name).load
+    return cast(Tagger, load(directory, device) if "device" in TAGGERS[name].loaded else load(directory))
 
 
-def _known(function: Callable[..., Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters that a function has and that are not None."""
-    known = signature(function).parameters
-    return {key: value for key, value in given.items() if key in known and value is not None}
+def _cut(dparser: str) -> tuple[str, list[str]]:
+    """Return the name of a d-parser, and its own settings as written; the last one may have a `;`."""
+    name, colon, rest = dparser.partition(":")
+    row = DPARSERS[name]
+    if row.quoted:
+        commands = _COMMANDS.fullmatch(rest)
+        return name, [*commands.groups()] if commands else [rest]
+    return name, rest.split(";", max(0, len(row.own) - 1)) if colon else []
 
 
-def _checked(name: str, function: Callable[..., Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters that are not None. Raises ModelError for one that the function lacks, but
-    for the device `cpu`: any d-parser runs there."""
-    known = _known(function, given)
-    for key in given:
-        if (key, given[key]) == ("device", "cpu"):
-            continue
-        if given[key] is not None and key not in known:
-            raise ModelError(f"the d-parser {name} takes no {_ALSO_CALLED.get(key, key)}")
-    return known
+def _own(dparser: str) -> dict[str, Any]:
+    """Return the settings that follow a d-parser's name. Raises ModelError, ParameterError."""
+    name, values = _cut(dparser)
+    row = DPARSERS[name]
+    needed = sum(one.default is MISSING for one in fields(row.settings) if one.name in row.own)
+    known = [limits_of(row.settings, one).choices for one in row.own]
+    valid = all(value in of_it if of_it else value for value, of_it in zip(values, known, strict=False))
+    if not needed <= len(values) <= len(row.own) or not valid:
+        raise ModelError(f"the d-parser {dparser!r} is not of the form {form_of(name)}")
+    return {one: _typed(row.settings, one, value) for one, value in zip(row.own, values, strict=False)}
+
+
+def _typed(settings: type[Settings], name: str, value: str) -> Any:
+    """Return a setting that is written as a text. Raises ParameterError for what is no number."""
+    types = types_of(settings)[name]
+    if Path in types:
+        return Path(value)
+    if int in types:
+        if not value.isdecimal():
+            raise ParameterError("the ", name, f" is a number, not {value!r}")
+        return int(value)
+    return value
+
+
+def _said(settings: SharedSettings) -> dict[str, Any]:
+    """Return the settings that are not those by default."""
+    values = ((one.name, getattr(settings, one.name), one.default) for one in fields(settings))
+    return {name: value for name, value, default in values if value != default}
+
+
+def _check(dparser: str, said: Mapping[str, Any], known: Collection[str]) -> None:
+    """Raise ParameterError for what a d-parser does not have, but for the device `cpu`: any runs there."""
+    for name, value in said.items():
+        if name not in known and (name, value) != ("device", "cpu"):
+            raise ParameterError(f"the d-parser {dparser} takes no ", name)

@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, NamedTuple, Self, cast
+from typing import Any, Self, cast
 
-from d2c.base.errors import ModelError
 from d2c.base.settings import setting
 from d2c.cky.settings import ChartSettings
 from d2c.protocols.route import CommonSettings, Route
 from d2c.reduction.encodings import ENCODINGS
-from d2c.routes.dparsers import import_class
+from d2c.routes.rows import RegistryRow, class_of
 
 _SAME = (
     *("pruning", "gamma", "penalty", "table_bits", "binarization", "grammar", "symbols", "max_unaries"),
@@ -57,18 +56,18 @@ class RouteSettings(CommonSettings):
         return getattr(self.chart, CHART_OPTIONS[name]) if name in CHART_OPTIONS else getattr(self, name)
 
 
-class RouteRow(NamedTuple):
-    """What is known of a route before it is imported.
+@dataclass(frozen=True, kw_only=True)
+class RouteRow(RegistryRow):
+    """A registered route.
 
-    path:     where its class is, `module:Class`; new: makes an untrained one of it
-    kernels:  whether it has any to compile, by `Route.warm_up`
-    settings: names of a training's settings that mean something for it, beside head rules and the d-parser's
+    new:     makes an untrained one of its class
+    kernels: whether it has any to compile, by `Route.warm_up`
+    options: names of a training's settings that mean something for it, beside head rules and the d-parser's
     """
 
-    path: str
     new: Callable[[type[Any], RouteSettings], Route]
     kernels: bool = False
-    settings: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
 
 
 def _new_labeler(made: type[Any], settings: RouteSettings) -> Route:
@@ -90,40 +89,38 @@ def _new_combined(made: type[Any], settings: RouteSettings) -> Route:
 _OF_CHART = ("seed", "checkpoints", *CHART_OPTIONS)
 ROUTES = {
     "reduction": RouteRow(
-        "d2c.reduction.reduction:Reduction",
-        lambda made, given: made(given.encoding, given.head_rules, seed=given.seed),
-        settings=("encoding",),
+        path="d2c.reduction.reduction:Reduction",
+        new=lambda made, given: made(given.encoding, given.head_rules, seed=given.seed),
+        options=("encoding",),
     ),
     "labeler": RouteRow(
-        "d2c.reduction.labeler.two_stage:TwoStage",
-        _new_labeler,
-        True,
-        ("encoding", "constrained", "folds", "arcs"),
+        path="d2c.reduction.labeler.two_stage:TwoStage",
+        new=_new_labeler,
+        kernels=True,
+        options=("encoding", "constrained", "folds", "arcs"),
     ),
     "cky": RouteRow(
-        "d2c.cky.constrained_cky:ConstrainedCKY",
-        _new_chart,
-        True,
-        ("folds", "labels", "arcs", *_OF_CHART),
+        path="d2c.cky.constrained_cky:ConstrainedCKY",
+        new=_new_chart,
+        kernels=True,
+        options=("folds", "labels", "arcs", *_OF_CHART),
     ),
     "rules": RouteRow(
-        "d2c.routes.rules.rule_based:RuleBased",
-        lambda made, given: made(given.head_rules, bool(given.labels)),
+        path="d2c.routes.rules.rule_based:RuleBased",
+        new=lambda made, given: made(given.head_rules, bool(given.labels)),
     ),
     "combined": RouteRow(
-        "d2c.routes.combined:Combined",
-        _new_combined,
-        True,
-        ("encoding", "constrained", "folds", *_OF_CHART),
+        path="d2c.routes.combined:Combined",
+        new=_new_combined,
+        kernels=True,
+        options=("encoding", "constrained", "folds", *_OF_CHART),
     ),
 }
 
 
 def route_class(name: str) -> type[Route]:
     """Return the class of one of ROUTES. Raises ModelError."""
-    if name not in ROUTES:
-        raise ModelError(f"unknown route {name!r}; known are {', '.join(ROUTES)}")
-    return import_class("route", name, ROUTES[name].path, "d2c")
+    return class_of("route", ROUTES, name)
 
 
 def make_route(name: str, settings: RouteSettings = RouteSettings()) -> Route:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
 
 from d2c.base.inputs import Paths, names_of
 from d2c.base.settings import setting
 from d2c.models.model import ARCS
 from d2c.protocols.dparser import DependencyParser
 from d2c.protocols.route import Route
+from d2c.protocols.settings import SharedSettings, shared
 from d2c.routes.dparsers import DPARSERS, form_of, make_dparser
 from d2c.routes.registry import RouteSettings, make_route
 from d2c.training.tagging import Tagging
@@ -49,20 +49,12 @@ class TrainingSpec(RouteSettings):
         "trained: pipeline:spacy:NAME, pipeline:stanza:LANGUAGE, or 'file:TRAIN.conllu;DEV.conllu'.",
     )
     preset: str = "default"
-    epochs: float | None = setting(None, "Passes over the training data, instead of the preset's.", above=0)
-    device: str | None = setting(None, "Stanza: cpu, cuda, ...  [default: cuda if available]")
-    vectors: Path | None = setting(None, "Stanza, spaCy: word vectors.")
-    charlm: tuple[Path, Path] | None = setting(None, "Stanza: character models, forward and backward.")
-    transformer: str | None = setting(
-        None,
-        "Put Stanza's parser and tagger on this pretrained encoder and fine-tune it (preset finetune). A "
-        "name is downloaded.",
-    )
-    timeout: float | None = setting(
-        None,
-        "Time limit for each run of a cmd: command and for UDPipe's training.  [default: none]",
-        above=0,
-    )
+    epochs: float | None = shared("epochs")
+    device: str | None = shared("device")
+    vectors: Path | None = shared("vectors")
+    charlm: tuple[Path, Path] | None = shared("charlm")
+    transformer: str | None = shared("transformer")
+    timeout: float | None = shared("timeout")
     unlabelled: bool = setting(
         False,
         "The d-parser learns only heads, as the first of two stages: for labeler, cky and combined.",
@@ -115,10 +107,9 @@ class TrainingSpec(RouteSettings):
         """How models come by their tagger; None: they have none."""
         if self.tagger is None:
             return None
-        parameters: dict[str, Any] = {"preset": self.preset, "device": self.device, "seed": self.seed}
-        parameters |= {"bert_model": self.transformer, "checkpoints": self.checkpoints}
         folds = self.folds or FOLDS if self.tags == "predicted" else 0
-        return Tagging(self.tagger, parameters, folds, self.head_rules)
+        said = replace(self._said(), epochs=None)  # which are the d-parser's
+        return Tagging(self.tagger, said, folds, self.head_rules)
 
     def new_routes(self) -> dict[str, Route]:
         """The routes, untrained. Raises ModelError."""
@@ -126,6 +117,8 @@ class TrainingSpec(RouteSettings):
 
     def new_dparser(self) -> DependencyParser:
         """The d-parser, untrained. Raises ModelError."""
-        names = ("preset", "vectors", "charlm", "epochs", "device", "seed", "checkpoints", "timeout")
-        given = {name: getattr(self, name) for name in names}
-        return make_dparser(self.dparser, bert_model=self.transformer, **given)
+        return make_dparser(self.dparser, self._said())
+
+    def _said(self) -> SharedSettings:
+        """What is said of d-parsers and taggers of any kind."""
+        return SharedSettings(**{one.name: getattr(self, one.name) for one in fields(SharedSettings)})

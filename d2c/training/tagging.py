@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from d2c.base.errors import located
 from d2c.base.inputs import Paths, files_of, names_of, of_each
@@ -15,6 +14,7 @@ from d2c.base.temporary import scratch
 from d2c.models.model import save_abbreviations
 from d2c.protocols.dparser import Tagger
 from d2c.protocols.route import Progress
+from d2c.protocols.settings import SharedSettings
 from d2c.routes.dparsers import make_tagger
 from d2c.training.jackknife import blocks, jackknife_tags, write_tokens
 from d2c.trees.ctree import CTree, Tokens
@@ -26,20 +26,20 @@ from d2c.trees.heads import load_head_rules
 class Tagging:
     """How a model comes by its tagger, one of TAGGERS.
 
-    parameters: of its class; those that it does not have are ignored
+    said:       settings; those that it does not have are ignored
     folds:      0: d-parser and route learn from the treebank's own tags; more: from those that the tagger
                 predicts, by jackknifing with so many blocks
     head_rules: find the heads before predicted tags replace the treebank's
     """
 
     name: str
-    parameters: Mapping[str, Any]
+    said: SharedSettings = SharedSettings()
     folds: int = 0
     head_rules: str = "collins"
 
     def make(self) -> Tagger:
         """Return an untrained tagger. Raises ModelError."""
-        return make_tagger(self.name, self.parameters)
+        return make_tagger(self.name, self.said)
 
     def train(
         self, train: Paths, dev: Paths, directory: Path, reading: Read, progress: Progress | None = None

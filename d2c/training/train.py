@@ -29,7 +29,7 @@ from d2c.base.temporary import scratch, whole_directory
 from d2c.models.model import ARCS, Model, load_abbreviations, save_abbreviations
 from d2c.models.names import SETTINGS
 from d2c.packed.dtree import with_packed_arcs
-from d2c.protocols.dparser import DependencyParser
+from d2c.protocols.dparser import DependencyParser, Tagger
 from d2c.protocols.route import Progress, Route
 from d2c.protocols.training import thinned
 from d2c.routes.compatibility import (
@@ -101,7 +101,7 @@ def train_models(
     log.info("%s", spec)
     with needing("training", "d2c[train]"):  # now, not when a route learns, after the d-parser
         import_module("sklearn")
-    warn_of_presets([dparser, spec.tagging and spec.tagging.make()])
+    warn_of_presets([dparser, *([spec.tagging.make()] if spec.tagging else [])])
     with ExitStack() as stack:
         new = [stack.enter_context(whole_directory(directory, SETTINGS)) for directory in directories]
         tagger = None
@@ -112,7 +112,7 @@ def train_models(
             start = time.perf_counter()
             parses = _train_dparser(spec, dparser, [*routes.values()], new[0] / "dparser", progress)
             dparser_seconds = time.perf_counter() - start
-        if dparser.finds_tags:
+        if dparser.abilities.tags:
             save_abbreviations((ctree.tokens for ctree in spec.reading(spec.train)), new[0] / "dparser")
         seconds = [_fit(name, routes[name], spec, dparser, parses, progress) for name in routes]
         words = (tagging.name, tagger, spec.tags, load_abbreviations(new[0] / "tagger")) if tagging else ()
@@ -137,7 +137,7 @@ def _train_dparser(
 
     Of the other routes make only sure that they can encode all trees, before hours of training.
     """
-    if dparser.foreign:
+    if dparser.abilities.foreign:
         dparser.train(directory, directory, directory, progress)  # it reads no treebank
         return _Parses()
     rules, uncovered, parses = load_head_rules(spec.head_rules), Uncovered(), _Parses()
@@ -230,7 +230,7 @@ def _fit(
     start = time.perf_counter()
     log.info("route %s: learning to convert d-trees", name)
     with located(names_of(spec.train)):
-        if dparser.foreign:
+        if dparser.abilities.foreign:
             fit_to_convention(route, dparser, spec, progress)
         else:
             gold = spec.reading(spec.train)
@@ -315,11 +315,11 @@ def check_spec(
         if (directory / SETTINGS).is_file() and not spec.overwrite:
             raise ModelError(f"{directory}: is a model already; --overwrite replaces it")
     dparser = spec.new_dparser()
-    labels = dparser.foreign if spec.labels is None else spec.labels
+    labels = dparser.abilities.foreign if spec.labels is None else spec.labels
     routes = replace(spec, labels=labels).new_routes()
     if not foreign:
         check_own(dparser, spec.dparser_name, "train, parse and evaluate")
-    if dparser.foreign:
+    if dparser.abilities.foreign:
         check_foreign(f"the d-parser {spec.dparser_name}", routes, bool(spec.folds))
     if spec.unlabelled:
         check_unlabelled(routes, spec.labels)
@@ -329,7 +329,7 @@ def check_spec(
     return dparser, routes
 
 
-def warn_of_presets(estimators: Iterable[object]) -> None:
+def warn_of_presets(estimators: Iterable[DependencyParser | Tagger]) -> None:
     """Say of d-parsers and taggers whose preset is made for GPUs that there is a smaller one."""
-    if any(getattr(one, "misses_gpu", False) for one in estimators):
+    if any(one.abilities.gpu for one in estimators):
         log.info("the default preset is made for GPUs, and this is none; take --preset small on a CPU")

@@ -16,6 +16,7 @@ import torch
 from benchmarks.shared import say
 from d2c.base.files import digest_of_file
 from d2c.experiments.rows import Parses
+from d2c.protocols.settings import SharedSettings
 from d2c.routes.dparsers import make_tagger
 from d2c.training.spec import TrainingSpec
 from d2c.trees.ctree import CTree, Tokens
@@ -106,9 +107,8 @@ def tagged(experiment: Experiment, part: str) -> list[Tokens]:
 
     def make(directory: Path) -> dict[str, Any]:
         train, dev = (experiment.conllu("direct", name, directory) for name in ("train", "dev"))
-        tagger = make_tagger("spacy", {"preset": "small", "seed": 1}).train(
-            train, dev, directory / "tagger", say
-        )
+        tagger = make_tagger("spacy", SharedSettings(preset="small"))
+        tagger.train(train, dev, directory / "tagger", say)
         return {"tags": [tokens.tags for tokens in tagger.tag(tokens.forms for tokens in sentences)]}
 
     step = experiment.store.step("tagger", {**experiment.treebank.made_of(), "part": part}, make)
@@ -249,7 +249,7 @@ class Data:
         on = str(encoder(kind, self.models)) if kind in ENCODERS else None
 
         def make(directory: Path) -> dict[str, Any]:
-            parser = StanzaConstituency("small", passes, bert_model=on, seed=self.learned.spec.seed)
+            parser = StanzaConstituency("small", passes, transformer=on, seed=self.learned.spec.seed)
             (directory / "cparser").mkdir()
             parser.fit(self.parsers.trees("train"), self.gold("dev")).save(directory / "cparser")
             return {}

@@ -31,8 +31,9 @@ from d2c.protocols.dparser import DependencyParser
 from d2c.protocols.route import Route
 from d2c.protocols.training import accuracy
 from d2c.reduction.reduction import Reduction
-from d2c.routes.dparsers import DPARSERS, TAGGERS, Registered, class_of, takes
+from d2c.routes.dparsers import DPARSERS, TAGGERS, DParserRow, takes
 from d2c.routes.registry import CHART_OPTIONS, RouteSettings, make_route, route_class
+from d2c.routes.rows import class_of
 from d2c.training.jackknife import jackknife_dtrees
 from d2c.training.spec import TrainingSpec
 from d2c.training.tagging import retagged
@@ -125,7 +126,7 @@ class Experiment:
     """One treebank, with the settings of a training and the store that its steps are in.
 
     spec: settings of the tagger, the d-parsers and the routes; its files, routes and d-parser are not used
-    how:  attributes of trained d-parsers that say how they parse
+    how:  settings of trained d-parsers that say how they parse
     """
 
     treebank: Treebank
@@ -212,7 +213,7 @@ class Experiment:
         assert tagging is not None and spec.tagger is not None
         own = {"tagger": spec.tagger, "folds": tagging.folds, "preset": spec.preset, "seed": spec.seed}
         any_heads = replace(self.treebank, head_rules="collins").made_of()
-        return any_heads | own | self.on_device | self._transformer("tagger", TAGGERS, spec.tagger)
+        return any_heads | own | self.on_device | self._transformer(TAGGERS, spec.tagger)
 
     def encode(self, encoding: str, ctree: CTree) -> DTree:
         """Return the d-tree that a d-parser learns in an encoding, as UNLABELLED, or CUBED."""
@@ -235,7 +236,7 @@ class Experiment:
 
     def new_dparser(self, name: str) -> DependencyParser:
         """Return a d-parser that has learned nothing. Raises ModelError."""
-        takes_one = self._transformer("d-parser", DPARSERS, name.partition(":")[0])
+        takes_one = self._transformer(DPARSERS, name.partition(":")[0])
         return replace(
             self.spec, dparser=name, transformer=self.spec.transformer if takes_one else None
         ).new_dparser()
@@ -247,17 +248,17 @@ class Experiment:
         names = ("preset", "epochs", "seed")
         settings: dict[str, Any] = {"dparser": name, **{one: getattr(spec, one) for one in names}}
         settings |= {"files": list(map(digest_of_file, files))} if files else {}
-        return settings | self.on_device | self._transformer("d-parser", DPARSERS, name.partition(":")[0])
+        return settings | self.on_device | self._transformer(DPARSERS, name.partition(":")[0])
 
     @property
     def on_device(self) -> dict[str, str]:
         """Where networks run, which weights and speed depend on, if the settings say it."""
         return {"device": self.spec.device} if self.spec.device else {}
 
-    def _transformer(self, role: str, rows: Mapping[str, Registered], name: str) -> dict[str, str]:
+    def _transformer(self, registry: Mapping[str, DParserRow], name: str) -> dict[str, str]:
         """The parameter for it, where there is one, and the d-parser or tagger may have it."""
         transformer = self.spec.transformer
-        return {"bert_model": transformer} if transformer and takes(role, rows, name, "bert_model") else {}
+        return {"transformer": transformer} if transformer and takes(registry, name, "transformer") else {}
 
     def dparser(self, name: str, encoding: str) -> StoredStep:
         """Train a d-parser on train; dev selects its best state."""
@@ -299,8 +300,8 @@ class Experiment:
 
         def make(directory: Path) -> dict[str, float]:
             dparser = self.trained_dparser(name, encoding)
-            for attribute, value in self.how.items():
-                setattr(dparser, attribute, value)
+            if self.how:
+                dparser.settings = replace(dparser.settings, **self.how)
             dtrees, seconds = timed(parsing(dparser, packed), self.tokens(part), f"parsing {part}", cpu=1)
             save_dtrees(dtrees, directory / "parses")
             return {"parsing": seconds}

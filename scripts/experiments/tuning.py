@@ -83,7 +83,7 @@ TUNABLE = {  # what changes most comes first; it is what a few trials see
 
 def of_route(route: str) -> dict[str, Tunable]:
     """Return those of TUNABLE that mean something for a route."""
-    meant = {*_OF_ALL, *ROUTES[route].settings}
+    meant = {*_OF_ALL, *ROUTES[route].options}
     return {name: row for name, row in TUNABLE.items() if name in meant}
 
 
@@ -183,7 +183,7 @@ class TrialExperiment(Experiment):
         if name == GOLD:
             return super().parses(name, part, encoding)
         labels = self.labels
-        parts = ("dev", "test") if self.new_dparser(name).gives_arcs else ("test",)
+        parts = ("dev", "test") if self.new_dparser(name).abilities.packed_arcs else ("test",)
 
         def make(directory: Path) -> Mapping[str, Any]:
             with scratch() as files:
@@ -203,7 +203,7 @@ class TrialExperiment(Experiment):
     @property
     def labels(self) -> str:
         """What the d-parser's labels depend on, beside the treebank."""
-        encodes = "encoding" in ROUTES[self.spec.routes[0]].settings
+        encodes = "encoding" in ROUTES[self.spec.routes[0]].options
         return self.spec.encoding if encodes else self.spec.chart.arc_labels
 
     def scored(self) -> dict[str, Any]:
@@ -266,7 +266,7 @@ class Trials:
     def _made_of(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         experiment, route = self._experiment(settings), self.spec.routes[0]
         own = {name: value for name, value in settings.items() if name != "head_rules"}
-        meant, default = {*ROUTES[route].settings} - {*TUNABLE, "checkpoints"}, RouteSettings()
+        meant, default = {*ROUTES[route].options} - {*TUNABLE, "checkpoints"}, RouteSettings()
         fixed = {name: self.spec.option(name) for name in meant}
         own |= {name: value for name, value in fixed.items() if value != default.option(name)}
         made_of = experiment.made_of | experiment.of_dparser(self.spec.dparser) | own

@@ -26,7 +26,7 @@ MODELS = {  # one of ROUTES, the d-parser and the tagger
     "reduction, spaCy": ("reduction-direct", "spacy", "spacy"),
     "spine, UDPipe": ("reduction-spine", "udpipe", "spacy"),
     "labeler, Stanza": ("labeler", "stanza", "stanza"),
-    "cky, Stanza transition": ("cky", "stanza:transition", "stanza"),
+    "cky, Stanza": ("cky", "stanza:graph", "stanza"),
     "rules, spaCy": ("rules", "spacy", "spacy"),
     "combined, spaCy": ("combined", "spacy", "stanza"),
     "labeler, transition": ("labeler", "transition:eager", "spacy"),

@@ -4,8 +4,10 @@ another one; the route stays as it is."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from shutil import copyfile
+from typing import Any
 
 from d2c.dparsers.spacy.parser import SpacyParser
 from d2c.dparsers.spacy.tagger import SpacyTagger
@@ -34,11 +36,13 @@ def go_on(
     model = Model.load(base)
     tagger, dparser, words = model.tagger, model.dparser, "dparser"  # or the part that finds tags
     assert isinstance(dparser, SpacyParser | StanzaParser)
-    dparser.epochs, dparser.checkpoints = spec.epochs, spec.checkpoints
+    own: dict[str, Any] = {"epochs": spec.epochs, "checkpoints": spec.checkpoints}
+    dparser.settings = replace(dparser.settings, **own)
     train, dev = [*CLEANED(spec.train)], [*CLEANED(spec.dev)]
     dev = [*thinned(dev, DEV_WORDS)]
     if isinstance(tagger, SpacyTagger):
-        tagger.epochs, tagger.checkpoints, words = tagger_epochs, spec.checkpoints, "tagger"
+        tagger.settings = replace(tagger.settings, epochs=tagger_epochs, checkpoints=spec.checkpoints)
+        words = "tagger"
         tokens = [[ctree.tokens for ctree in part] for part in (train, dev)]
         tagger.go_on(tokens[0], tokens[1], directory / words, _RATES["spacy"], say)
     route = next(iter(spec.new_routes().values()))

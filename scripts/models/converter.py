@@ -20,6 +20,7 @@ from typing import TypeVar
 from d2c.base.temporary import staged_file
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.dparsers.pipeline_parser import FORMAT, PipelineParser
+from d2c.dparsers.settings import PipelineSettings, StanzaSettings
 from d2c.dparsers.stanza.parser import StanzaParser
 from d2c.models.functions import FunctionTagger, without_functions
 from d2c.models.model import Model
@@ -85,7 +86,8 @@ def parser_of(recipe: Recipe, treebanks: Path, work: Path, say: Progress) -> Dep
     treebanks, which stays in `work`, a folder that is made if absent."""
     work.mkdir(parents=True, exist_ok=True)
     if recipe.pipeline:
-        return PipelineParser(f"spacy:{recipe.pipeline}").train(work, work, work / "pipeline")
+        pipeline = PipelineSettings(pipeline=f"spacy:{recipe.pipeline}")
+        return PipelineParser(pipeline).train(work, work, work / "pipeline")
     directory = work / "ud-parser"
     if directory.is_dir():
         return StanzaParser.load(directory)
@@ -96,7 +98,9 @@ def parser_of(recipe: Recipe, treebanks: Path, work: Path, say: Progress) -> Dep
     save_conllu(parts[0], train)
     save_conllu(parts[1], dev)
     encoder = str(encoder_of(MINILM))
-    parser = StanzaParser("joint", bert_model=encoder, epochs=_PASSES, checkpoints=work)
+    parser = StanzaParser(
+        StanzaSettings(model_type="joint", transformer=encoder, epochs=_PASSES, checkpoints=work)
+    )
     return parser.train(*given, directory, say)
 
 
@@ -113,7 +117,7 @@ def predicted(ctrees: Sequence[CTree], dparser: DependencyParser, own_tags: bool
     they are to keep their own tags."""
     sentences = [ctree.tokens for ctree in ctrees]
     dtrees = [*dparser.parse(sentences)]  # whatever the tags of these words
-    if own_tags and dparser.finds_tags:
+    if own_tags and dparser.abilities.tags:
         sentences = [dtree.tokens for dtree in dtrees]
     elif own_tags:
         sentences = [*dparser.tag(tokens.forms for tokens in sentences)]
@@ -141,7 +145,7 @@ def build_converter(
     route.fit(gold, held_out, dtrees=dtrees, dev_dtrees=dev_dtrees, progress=say)
     (new / "dparser").mkdir()
     FORMAT.write(new / "dparser", {"pipeline": None})  # whoever loads the model says which one it is
-    Model("cky", route, "pipeline", PipelineParser("")).save(new, new)
+    Model("cky", route, "pipeline", PipelineParser(PipelineSettings(pipeline=""))).save(new, new)
     scores, ceilings = [], add_functions(recipe, treebanks, new, work, dparser)
     for part, (gold, of_part) in parts_to_score(recipe, treebanks, dparser).items():
         seen, dtrees = map(list, zip(*of_part, strict=True))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +32,8 @@ class BuildSpec(TrainingSpec):
         made = super().tagging
         if made is None:
             return None
-        parameters = {**made.parameters, "epochs": self.tagger_epochs}
-        return Tagging(made.name, parameters, self.tagger_folds if made.folds else 0, made.head_rules)
+        said = replace(made.said, epochs=self.tagger_epochs)
+        return Tagging(made.name, said, self.tagger_folds if made.folds else 0, made.head_rules)
 
 
 @dataclass(frozen=True)

@@ -85,7 +85,7 @@ def _parsed(teacher: str, models: Path, given: Sequence[DTree]) -> Iterator[CTre
     name, _, pipeline = teacher.partition(_OVER)
     directory = models / name if is_model(models / name) else find(name)
     model = Model.load(directory, allow_pipeline=pipeline or None)
-    if not model.dparser.takes_given:
+    if not model.dparser.abilities.given:
         return model.parse(Tokens.untagged(joined(one).tokens.forms) for one in given)
     ctrees = model.route.decode_all(given)
     return (tree for tree in map(to_penn, ctrees) if tree is not None)

@@ -108,7 +108,7 @@ def _with_beams(experiment: PaperExperiment) -> Iterator[Parses]:
     BEAMS."""
     for parses in experiment.all_parses("dev"):
         yield parses
-        if takes("d-parser", DPARSERS, _kind(parses), "beam"):
+        if takes(DPARSERS, _kind(parses), "beam"):
             for beam in BEAMS:
                 found = replace(experiment, how={"beam": beam}).parses(parses.source, "dev")
                 yield found._replace(source=f"{parses.source}, beam {beam}")

@@ -31,7 +31,7 @@ from papers.scores import ALL, GAPS, LENGTHS, PUNCTUATION, Scored
 from papers.systems import of_file, other_systems, trained_systems
 from papers.table import Cell, Table, bars
 
-PROJECTIVE = re.compile(r"transition.*|udpipe(:projective.*)?|stanza:transition.*")  # their arcs never cross
+PROJECTIVE = re.compile(r"transition.*|udpipe(:projective.*)?")  # their arcs never cross
 ONE_SHOT, TWO_STAGE, SEQUENCE = "d-parser", "labeler", "sequence model"
 TAGS, OWN_TAGS = ("gold", "predicted"), "its own"
 STAGES = (

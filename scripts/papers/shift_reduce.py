@@ -22,9 +22,10 @@ from d2c.automata.systems import Action, System, constituents
 from d2c.base.batches import batches
 from d2c.base.errors import ModelError
 from d2c.base.progress import log
+from d2c.base.settings import Limits
 from d2c.learning.learner import Epoch
 from d2c.protocols.directories import ModelFormat, loading
-from d2c.protocols.training import DEV_WORDS, check_choice, thinned
+from d2c.protocols.training import DEV_WORDS, thinned
 from d2c.trees.binarization import BINARIZATIONS, GLUE, LEFT, RIGHT, UNARY, Step, Symbol, unbinarize
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.heads import load_head_rules
@@ -136,9 +137,9 @@ class ShiftReduce:
 
     def _check(self) -> None:
         """Raise ModelError for unknown parameters."""
-        check_choice("preset", self.preset, PRESETS)
-        check_choice("binarization", self.binarization, BINARIZATIONS)
-        check_choice("search", self.search, SEARCHES)
+        Limits(choices=tuple(PRESETS)).check("preset", self.preset)
+        Limits(choices=tuple(BINARIZATIONS)).check("binarization", self.binarization)
+        Limits(choices=tuple(SEARCHES)).check("search", self.search)
 
     def _system(self) -> System:
         return constituents(self.steps_, self.tags_, self.unaries_)

@@ -41,6 +41,7 @@ from torch.optim.lr_scheduler import LambdaLR
 from d2c.base.batches import batches
 from d2c.base.errors import ModelError
 from d2c.base.progress import log
+from d2c.base.settings import Limits
 from d2c.dparsers.stanza.encoder import (
     FOLDER,
     NAME,
@@ -54,13 +55,13 @@ from d2c.dparsers.stanza.networks import ONE_AT_A_TIME, quiet, read_checkpoint, 
 from d2c.dparsers.stanza.tasks import ARGUMENTS, fitted
 from d2c.protocols.directories import ModelFormat, loading
 from d2c.protocols.dparser import EMPTY_FORM
-from d2c.protocols.training import DEV_WORDS, best_state, check_choice, evaluations, rise_and_fall, thinned
+from d2c.protocols.training import DEV_WORDS, Course, TrainingPlan, best_state, rise_and_fall, thinned
 from d2c.routes.voting.constituents import Parse
 from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.scores.brackets import bracket_scores
 
 # The model directory: the settings, this file, and the encoder if there is one.
-KIND = ModelFormat("cparser", "stanza", 2, ("preset", "bert_model", "epochs", "seed"))
+KIND = ModelFormat("cparser", "stanza", 2, ("preset", "transformer", "epochs", "seed"))
 _MODEL = "parser.pt"
 _PARTS = ("model", "config", "transitions", "constituents", "tags", "words", "rare_words", "unary_limit")
 _ENUMS = {
@@ -112,14 +113,14 @@ class StanzaConstituency:
     epochs: passes over the training treebank, instead of the preset's number
     device: cpu, cuda, ...; None: cuda where there is one
     seed:   same seed, same model, on one machine and number of threads; not on cuda
-    bert_model: directory or name of a transformer, an encoder of BERT's kind; by name, it is downloaded
+    transformer: directory or name of a transformer, an encoder of BERT's kind; by name, it is downloaded
     """
 
     preset: str = "default"
     epochs: float | None = None
     device: str | None = None
     seed: int = 1
-    bert_model: str | None = None
+    transformer: str | None = None
     labels_: tuple[str, ...] = field(default=(), init=False)
     model_: Any = field(default=None, init=False)
 
@@ -128,8 +129,8 @@ class StanzaConstituency:
 
         Raises ModelError for trees with gaps, which no sequence of its transitions builds.
         """
-        check_choice("preset", self.preset, PRESETS)
-        if self.preset == "finetune" and self.bert_model is None:
+        Limits(choices=tuple(PRESETS)).check("preset", self.preset)
+        if self.preset == "finetune" and self.transformer is None:
             raise ModelError("the preset finetune needs a transformer")
         if not all(ctree.is_continuous() for ctree in train):
             raise ModelError("Stanza's constituency parser learns no trees with gaps")
@@ -167,7 +168,7 @@ class StanzaConstituency:
 
     def save(self, directory: Path) -> None:
         """Write the model, which `load` reads."""
-        KIND.write(directory, {"labels": self.labels_, **said_of(self.bert_model)}, self)
+        KIND.write(directory, {"labels": self.labels_, **said_of(self.transformer)}, self)
         if self.model_.bert_model is not None:
             save_encoder(self.model_.bert_model, self.model_.bert_tokenizer, directory / FOLDER)
         params = self.model_.get_params()
@@ -183,7 +184,7 @@ class StanzaConstituency:
             parser.labels_ = msgspec.convert(settings["labels"], tuple[str, ...])
             checkpoint = read_checkpoint(path, _PARTS)
             checkpoint["transitions"] = [*map(Transition.from_repr, checkpoint["transitions"])]
-            encoder = None if parser.bert_model is None else read_encoder(directory / FOLDER)
+            encoder = None if parser.transformer is None else read_encoder(directory / FOLDER)
             enums = {name: kind[checkpoint["config"][name]] for name, kind in _ENUMS.items()}
             arguments = {**checkpoint["config"], **enums, "use_peft": False}
             parser.model_ = _network(checkpoint, arguments, encoder)
@@ -193,13 +194,13 @@ class StanzaConstituency:
 
     def _arguments(self) -> tuple[dict[str, Any], float, tuple[Encoder, Any] | None]:
         """Return the arguments of Stanza's training program, the passes, the encoder with its tokenizer."""
-        own, epochs = PRESETS["finetune" if self.bert_model is not None else self.preset]
+        own, epochs = PRESETS["finetune" if self.transformer is not None else self.preset]
         arguments = stanza_program.parse_args(["--no_multistage", "--optim", "adamw"]) | own
         arguments["device"] = self.device or default_device()
         arguments["reduce_position"] = arguments["hidden_size"] // 4
         encoder = None
-        if self.bert_model is not None:
-            encoder = load_encoder(self.bert_model)
+        if self.transformer is not None:
+            encoder = load_encoder(self.transformer)
             encoder[0].mask = None  # it learns less from hidden pieces, unlike the d-parser
             arguments = fitted(arguments, encoder[0])
         return arguments, epochs if self.epochs is None else self.epochs, encoder
@@ -235,13 +236,14 @@ class StanzaConstituency:
             falling.step()
             return float(found.epoch_loss)
 
-        def evaluate(step: int, mean: float) -> float:
+        def evaluate(step: int, steps: int, mean: float, _seconds: float) -> float:
             f1 = bracket_scores(dev, self.parse(ctree.tokens for ctree in dev), gaps=False).f1
             log.info("step %d/%d  loss %.3f  dev F1 %.2f", step, steps, mean, f1)
             return f1
 
         best = best_state(
-            evaluations(steps, math.ceil(steps / _EVALUATIONS), update, "stanza's c-parser", device),
+            Course(TrainingPlan("stanza's c-parser", steps, math.ceil(steps / _EVALUATIONS), device)),
+            update,
             evaluate,
             lambda: {name: value.clone() for name, value in model.state_dict().items()},
         )

@@ -13,7 +13,7 @@ from typing import Any, Protocol, Self
 
 from d2c.base.errors import FormatError
 from d2c.experiments.rows import timed
-from d2c.routes.dparsers import Registered, class_of
+from d2c.routes.rows import RegistryRow, class_of
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.formats.discbracket import write_discbracket
 from d2c.trees.formats.reading import Reading
@@ -21,8 +21,8 @@ from papers.experiment import PaperExperiment
 from papers.scores import Scored
 
 SYSTEMS = {
-    "shift-reduce": Registered("papers.shift_reduce:ShiftReduce"),
-    "Stanza's c-parser": Registered("papers.stanza_constituency:StanzaConstituency", "stanza"),
+    "shift-reduce": RegistryRow(path="papers.shift_reduce:ShiftReduce"),
+    "Stanza's c-parser": RegistryRow(path="papers.stanza_constituency:StanzaConstituency", package="stanza"),
 }
 EXACT = {"search": "exact"}  # shift-reduce: the best tree of the chart, not the greedy one
 

@@ -12,6 +12,7 @@ import pytest
 from d2c.automata.dtrees import SYSTEMS
 from d2c.automata.exact import Exact
 from d2c.automata.oracles import LinearOracle
+from d2c.automata.settings import TransitionSettings
 from d2c.automata.transition_parser import TransitionParser
 from d2c.base.errors import ModelError
 from d2c.learning.semirings import viterbi
@@ -42,10 +43,10 @@ def parser(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         write(directory / "train.conllu", plain("train", 700)),
         write(directory / "dev.conllu", DEV[:20]),
     )
-    made = TransitionParser(request.param, epochs=1, search="exact")
+    made = TransitionParser(TransitionSettings(system=request.param, epochs=1, search="exact"))
     made.train(train, dev, directory / "model")
     loaded = TransitionParser.load(directory / "model")
-    assert (loaded.system, loaded.search) == (request.param, "exact")
+    assert (loaded.settings.system, loaded.settings.search) == (request.param, "exact")
     return loaded
 
 
@@ -97,11 +98,14 @@ def test_names_of_searches() -> None:
     with pytest.raises(ModelError, match="transition:standard;beam"):
         TrainingSpec(Path(), Path(), dparser="transition:standard;beam").new_dparser()
     exact = TrainingSpec(Path(), Path(), dparser="transition:eager;exact").new_dparser()
-    assert isinstance(exact, TransitionParser) and (exact.system, exact.search) == ("eager", "exact")
+    assert isinstance(exact, TransitionParser) and (exact.settings.system, exact.settings.search) == (
+        "eager",
+        "exact",
+    )
 
 
 def test_packed_arcs_are_the_shares(parser: TransitionParser) -> None:
-    assert parser.gives_arcs
+    assert parser.abilities.packed_arcs
     sentences = [Tokens((), ()), *(dtree.tokens for dtree in DEV[:5])]
     for dtree, plain_one in zip(parser.parse_packed(sentences), parser.parse(sentences), strict=True):
         assert dtree == plain_one and isinstance(dtree, PackedDTree)

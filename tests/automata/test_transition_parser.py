@@ -9,13 +9,15 @@ import shutil
 from collections.abc import Iterator
 from itertools import count, islice
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 from d2c.automata.dtrees import SYSTEMS
+from d2c.automata.settings import TransitionSettings
 from d2c.automata.transition_parser import TransitionParser
-from d2c.base.errors import ModelError
+from d2c.base.errors import ModelError, ParameterError
 from d2c.commands.cli import cli
 from d2c.protocols.directories import SETTINGS
 from d2c.protocols.dparser import DependencyParser, Progress
@@ -43,6 +45,10 @@ SAMPLE = Path(__file__).parents[2] / "data" / "sample"
 Trained = tuple[TransitionParser, Path, list[Progress]]
 
 
+def transition_parser(**options: Any) -> TransitionParser:
+    return TransitionParser(TransitionSettings(**options))
+
+
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return treebank_files(tmp_path_factory.mktemp("treebank"))
@@ -54,14 +60,15 @@ def trained(
 ) -> Trained:
     directory = tmp_path_factory.mktemp("transition") / "new" / "model"
     reports: list[Progress] = []
-    parser = TransitionParser(request.param, "small", epochs=2.5)
+    parser = transition_parser(system=request.param, preset="small", epochs=2.5)
     return parser.train(*files, directory, reports.append), directory, reports
 
 
 def test_it_is_a_dparser() -> None:
     parser = TrainingSpec(Path(), Path(), dparser="transition:eager", preset="small").new_dparser()
-    assert isinstance(parser, TransitionParser) and (parser.system, parser.preset) == ("eager", "small")
-    other: DependencyParser = TransitionParser()
+    assert isinstance(parser, TransitionParser)
+    assert (parser.settings.system, parser.settings.preset) == ("eager", "small")
+    other: DependencyParser = transition_parser()
     with pytest.raises(ModelError, match="not trained"):
         next(other.parse([CROSSING.tokens]))
     with pytest.raises(ModelError, match=r"not of the form transition:standard\|eager;greedy\|exact$"):
@@ -73,7 +80,7 @@ def test_it_learns_labels_of_any_kind(tmp_path: Path, system: str) -> None:
     for labels in (LABELS[:4], LABELS[4:]):
         gold = treebank(4, labels=labels)
         file = write(tmp_path / "x.conllu", treebank(1, labels=labels))
-        parser = TransitionParser(system, "small").train(file, file, tmp_path / "model")
+        parser = transition_parser(system=system, preset="small").train(file, file, tmp_path / "model")
         assert arcs(parser.parse(dtree.tokens for dtree in gold)) == arcs(gold)
 
 
@@ -87,7 +94,7 @@ def test_load_gives_the_same_parser(trained: Trained) -> None:
     loaded = TransitionParser.load(directory)
     assert arcs(loaded.parse(sentences)) == arcs(parser.parse(sentences))
     assert loaded.labels_ == (tuple(sorted(LABELS)), ("root",))
-    assert (loaded.system, loaded.preset, loaded.epochs) == (parser.system, "small", 2.5)
+    assert loaded.settings == parser.settings and loaded.settings.epochs == 2.5
 
 
 def test_any_sentence_gets_a_projective_tree(trained: Trained) -> None:
@@ -103,7 +110,7 @@ def test_any_sentence_gets_a_projective_tree(trained: Trained) -> None:
 def test_crossing_arcs_are_lifted(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     file = write(tmp_path / "x.conllu", [CROSSING] * 20)
     with caplog.at_level(logging.INFO, "d2c.progress"):
-        parser = TransitionParser(preset="small").train(file, file, tmp_path / "model")
+        parser = transition_parser(preset="small").train(file, file, tmp_path / "model")
     assert "crossing arcs lifted: 20" in caplog.text
     lifted = DTree(CROSSING.tokens, (3, 3, 0, 3), labels=CROSSING.labels)
     assert arcs(parser.parse([CROSSING.tokens])) == arcs([lifted])
@@ -111,7 +118,7 @@ def test_crossing_arcs_are_lifted(tmp_path: Path, caplog: pytest.LogCaptureFixtu
 
 def test_labels_of_roots_are_learned(tmp_path: Path) -> None:
     file = write(tmp_path / "x.conllu", ROOTS * 10)
-    TransitionParser(preset="small").train(file, file, tmp_path / "model")
+    transition_parser(preset="small").train(file, file, tmp_path / "model")
     parser = TransitionParser.load(tmp_path / "model")
     assert arcs(parser.parse(dtree.tokens for dtree in ROOTS)) == arcs(ROOTS)
 
@@ -119,7 +126,7 @@ def test_labels_of_roots_are_learned(tmp_path: Path) -> None:
 def test_same_seed_same_model(files: tuple[Path, Path], tmp_path: Path) -> None:
     found = []
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
-        TransitionParser(preset="small", epochs=1, seed=seed).train(*files, tmp_path / name)
+        transition_parser(preset="small", epochs=1, seed=seed).train(*files, tmp_path / name)
         found.append({path.name: path.read_bytes() for path in (tmp_path / name).iterdir()})
     assert found[0] == found[1] and len(found[0]) == 3
     assert found[0]["oracle.npz"] != found[2]["oracle.npz"]
@@ -141,7 +148,7 @@ def test_time_is_linear_in_a_sentence(trained: Trained) -> None:
 
 
 def test_treebanks_that_cannot_be_learned_from(files: tuple[Path, Path], tmp_path: Path) -> None:
-    check_refusals(TransitionParser(), files[1], tmp_path)
+    check_refusals(transition_parser(), files[1], tmp_path)
 
 
 def test_an_interrupted_training_leaves_nothing(files: tuple[Path, Path], tmp_path: Path) -> None:
@@ -149,14 +156,15 @@ def test_an_interrupted_training_leaves_nothing(files: tuple[Path, Path], tmp_pa
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        TransitionParser().train(*files, tmp_path / "model", interrupt)
+        transition_parser().train(*files, tmp_path / "model", interrupt)
     assert [*tmp_path.iterdir()] == []
 
 
-@pytest.mark.parametrize("parameters", [{"system": "swap"}, {"preset": "large"}])
-def test_unknown_parameters(files: tuple[Path, Path], tmp_path: Path, parameters: dict[str, str]) -> None:
-    with pytest.raises(ModelError, match=str([*parameters.values()][0])):
-        TransitionParser(**parameters).train(*files, tmp_path / "model")  # type: ignore[arg-type]
+@pytest.mark.parametrize(("name", "value"), [("system", "swap"), ("preset", "large")])
+def test_unknown_parameters(name: str, value: str) -> None:
+    with pytest.raises(ParameterError, match=value) as error:
+        transition_parser(**{name: value})
+    assert error.value.parameter == name
 
 
 def broken() -> Iterator[tuple[str, str, object]]:
@@ -228,7 +236,7 @@ def test_attachment_on_the_sample(tmp_path: Path) -> None:
         for part in ("train", "dev")
     ]
     reports: list[Progress] = []
-    TransitionParser(preset="small", epochs=2).train(*parts, tmp_path / "model", reports.append)
+    transition_parser(preset="small", epochs=2).train(*parts, tmp_path / "model", reports.append)
     assert reports[-1].uas >= 0.955 and reports[-1].las >= 0.93
 
 
@@ -246,10 +254,10 @@ def test_compare_on_the_sample() -> None:
 def test_too_many_labels_are_said_before_tables_are_made(
     files: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    TransitionParser(epochs=1).train(*files, tmp_path / "model")
+    transition_parser(epochs=1).train(*files, tmp_path / "model")
     monkeypatch.setattr("d2c.automata.systems._MOST", 20)
     with pytest.raises(ModelError, match="^transition:eager: .* actions are too many for"):
-        TransitionParser("eager", epochs=1).train(*files, tmp_path / "other")
+        transition_parser(system="eager", epochs=1).train(*files, tmp_path / "other")
     with pytest.raises(ModelError, match="has broken settings: .* are too many for such a system"):
         TransitionParser.load(tmp_path / "model")
     assert [path.name for path in tmp_path.iterdir()] == ["model"]

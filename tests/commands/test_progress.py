@@ -22,7 +22,8 @@ from d2c.base.errors import ModelError
 from d2c.base.progress import counted, log
 from d2c.commands.cli import cli
 from d2c.commands.progress import PATIENCE, Heartbeat
-from d2c.protocols.training import evaluations
+from d2c.dparsers.settings import StanzaSettings
+from d2c.protocols.training import Course, TrainingPlan, best_state
 from d2c.training.train import warn_of_presets
 
 
@@ -69,7 +70,14 @@ def test_steps_without_scores(said: list[str], watched: tuple[Heartbeat, Clock])
             last = int(clock.now)
         return 1.0
 
-    assert [number for number, loss in evaluations(100, 60, step, "parser") if loss is not None] == [60, 100]
+    scored = list[int]()
+
+    def evaluate(step: int, *_: float) -> float:
+        scored.append(step)
+        return 0.0
+
+    best_state(Course(TrainingPlan("parser", 100, 60)), step, evaluate, lambda: None)
+    assert scored == [60, 100]
     assert gaps == [PATIENCE] * 6
     assert said == [
         "parser: 100 steps at most on cpu, the first score after step 60",
@@ -132,9 +140,10 @@ def test_what_training_says_first_and_whom_it_overwrites(tmp_path: Path) -> None
 
 def test_presets_for_gpus(said: list[str], watched: tuple[Heartbeat, Clock]) -> None:
     stanza = pytest.importorskip("d2c.dparsers.stanza.parser").StanzaParser
-    warn_of_presets([stanza(preset="small", device="cpu"), stanza(device="cuda"), None])
+    small, on_gpu, default = ({"preset": "small", "device": "cpu"}, {"device": "cuda"}, {"device": "cpu"})
+    warn_of_presets([stanza(StanzaSettings(**own)) for own in (small, on_gpu)])  # type: ignore[arg-type]
     assert said == []
-    warn_of_presets([stanza(device="cpu"), stanza(device="cpu")])
+    warn_of_presets([stanza(StanzaSettings(**default))] * 2)  # type: ignore[arg-type]
     assert said == ["the default preset is made for GPUs, and this is none; take --preset small on a CPU"]
 
 

@@ -12,11 +12,16 @@ import torch
 pytest.importorskip("stanza")
 
 from d2c.base.errors import ModelError
+from d2c.dparsers.settings import StanzaSettings
 from d2c.dparsers.stanza.parser import StanzaParser
 from tests.dparsers.sentences import treebank, write
 
 SIZES = ("hidden_dim", "deep_biaff_hidden_dim", "word_emb_dim", "tag_emb_dim", "char_hidden_dim")
 Checkpoint = dict[str, Any]
+
+
+def stanza_parser(**options: Any) -> StanzaParser:
+    return StanzaParser(StanzaSettings(**options))
 
 
 def config(**said: object) -> Callable[[Checkpoint], None]:
@@ -39,7 +44,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("stanza")
     file = write(directory / "x.conllu", treebank(1, 8))
     arguments = dict.fromkeys(SIZES, 8) | {"num_layers": 1, "transformed_dim": 8, "char_emb_dim": 8}
-    parser = StanzaParser(preset="small", epochs=1, device="cpu", arguments=arguments | {"max_steps": 1})
+    parser = stanza_parser(preset="small", epochs=1, device="cpu", arguments=arguments | {"max_steps": 1})
     parser.train(file, file, directory / "model")
     return directory / "model"
 

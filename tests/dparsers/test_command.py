@@ -14,6 +14,7 @@ import pytest
 import d2c.dparsers.file_parser as command
 from d2c.base.errors import ModelError
 from d2c.dparsers.file_parser import CommandParser
+from d2c.dparsers.settings import CommandSettings
 from d2c.protocols.directories import SETTINGS
 from d2c.protocols.dparser import DependencyParser
 from d2c.trees.ctree import Tokens
@@ -41,6 +42,10 @@ with open(output, "w", encoding="utf-8") as stream:
 """
 
 
+def command_parser(training: str, parsing: str) -> CommandParser:
+    return CommandParser(CommandSettings(train_command=training, parse_command=parsing))
+
+
 def template(code: str, *arguments: str) -> str:
     return shlex.join([sys.executable, "-c", "import sys\n" + code, *arguments])
 
@@ -56,7 +61,7 @@ def file(tmp_path: Path) -> Path:
 
 def failing(code: str, file: Path, tmp_path: Path, sentences: list[Tokens]) -> str:
     """The message where the second command is such a program."""
-    parser = CommandParser(TRAINING, template(code, "{model}", "{input}", "{output}"))
+    parser = command_parser(TRAINING, template(code, "{model}", "{input}", "{output}"))
     parser.train(file, file, tmp_path / "model")
     with pytest.raises(ModelError) as error:
         [*parser.parse(sentences)]
@@ -70,20 +75,20 @@ def test_a_new_model_goes_with_its_parser(
     """It lies in a directory that the next one sweeps, if this process is killed."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "scratch"))
     (tmp_path / "scratch").mkdir()
-    parser = CommandParser(TRAINING, PARSING).train(file, file, tmp_path / "model")
+    parser = command_parser(TRAINING, PARSING).train(file, file, tmp_path / "model")
     (left,) = (tmp_path / "scratch").iterdir()
     assert left.name.startswith("d2c-scratch-")
     del parser
     assert not left.exists()
     with pytest.raises(ModelError):
-        CommandParser(template("sys.exit(1)"), PARSING).train(file, file, tmp_path / "other")
+        command_parser(template("sys.exit(1)"), PARSING).train(file, file, tmp_path / "other")
     assert not [*(tmp_path / "scratch").iterdir()]
 
 
 def test_any_sentence_gets_its_heads(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command, "_WINDOW", 3)
     sentences = odd_sentences(1, (2, 0, 5, 0, 0, 0, 1, 30))
-    parser: DependencyParser = CommandParser(TRAINING, PARSING)
+    parser: DependencyParser = command_parser(TRAINING, PARSING)
     with pytest.raises(ModelError, match="not trained"):
         next(parser.parse(sentences))
     parser.train(file, file, tmp_path / "model")
@@ -97,7 +102,7 @@ def test_any_sentence_gets_its_heads(file: Path, tmp_path: Path, monkeypatch: py
 
 def test_streams_are_parsed_in_windows(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command, "_WINDOW", 20)
-    parser = CommandParser(TRAINING, PARSING).train(file, file, tmp_path / "model")
+    parser = command_parser(TRAINING, PARSING).train(file, file, tmp_path / "model")
     stream = (Tokens((f"w{i}",), ("X",)) for i in count())
     assert [dtree.tokens.forms for dtree in islice(parser.parse(stream), 50)] == [
         (f"w{i}",) for i in range(50)
@@ -106,13 +111,13 @@ def test_streams_are_parsed_in_windows(file: Path, tmp_path: Path, monkeypatch: 
 
 def test_models_may_be_directories_or_nothing(file: Path, tmp_path: Path) -> None:
     directory = template("import os; os.mkdir(sys.argv[1]); open(sys.argv[1] + '/x', 'w')", "{model}")
-    CommandParser(directory, PARSING).train(file, file, tmp_path / "a")
+    command_parser(directory, PARSING).train(file, file, tmp_path / "a")
     assert sorted(str(p.relative_to(tmp_path / "a")) for p in (tmp_path / "a").rglob("*")) == [
         SETTINGS,
         "model",
         "model/x",
     ]
-    CommandParser(template("pass"), PARSING).train(file, file, tmp_path / "b")
+    command_parser(template("pass"), PARSING).train(file, file, tmp_path / "b")
     assert [path.name for path in (tmp_path / "b").iterdir()] == [SETTINGS]
 
 
@@ -120,16 +125,16 @@ def test_a_model_that_should_appear(file: Path, tmp_path: Path) -> None:
     code = "print('one', 'two', 'three', 'no data', sep='\\n', file=sys.stderr)"
     training = template(code, "{model}")
     with pytest.raises(ModelError) as error:
-        CommandParser(training, PARSING).train(file, file, tmp_path / "new")
+        command_parser(training, PARSING).train(file, file, tmp_path / "new")
     message = "left nothing at {model}; it said: two | three | no data"
     assert str(error.value) == f"the command {training!r} {message}"
     assert not (tmp_path / "new").exists()
     with pytest.raises(ModelError, match="it said: nothing$"):
-        CommandParser(template("pass", "{model}"), PARSING).train(file, file, tmp_path / "new")
+        command_parser(template("pass", "{model}"), PARSING).train(file, file, tmp_path / "new")
 
 
 def test_a_model_holds_no_command(file: Path, tmp_path: Path) -> None:
-    CommandParser(TRAINING, PARSING).train(file, file, tmp_path / "model")
+    command_parser(TRAINING, PARSING).train(file, file, tmp_path / "model")
     settings = json.loads((tmp_path / "model" / SETTINGS).read_text(encoding="utf-8"))
     assert settings == {"dparser": "cmd", "format": 1}
     assert "python" not in (tmp_path / "model" / SETTINGS).read_text(encoding="utf-8")
@@ -139,7 +144,7 @@ def test_a_model_holds_no_command(file: Path, tmp_path: Path) -> None:
 
 def test_no_shell_is_asked(file: Path, tmp_path: Path) -> None:
     harmless = template("assert sys.argv[1:] == ['$HOME', ';', '*', '>x', '{input}']", "X").removesuffix("X")
-    CommandParser(harmless + "'$HOME' ; * >x {input}", PARSING).train(file, file, tmp_path / "model")
+    command_parser(harmless + "'$HOME' ; * >x {input}", PARSING).train(file, file, tmp_path / "model")
 
 
 def test_failing_commands(file: Path, tmp_path: Path) -> None:
@@ -150,9 +155,9 @@ def test_failing_commands(file: Path, tmp_path: Path) -> None:
     code = "import os; os.kill(os.getpid(), 9)"
     assert failing(code, file, tmp_path, sentences) == ": failed (exit status -9): no message"
     with pytest.raises(ModelError, match=r"failed \(exit status 1\): ZeroDivisionError: division by zero$"):
-        CommandParser(template("1 / 0"), PARSING).train(file, file, tmp_path / "new")
+        command_parser(template("1 / 0"), PARSING).train(file, file, tmp_path / "new")
     with pytest.raises(ModelError, match="^no-such-program: cannot be run: No such file or directory$"):
-        CommandParser("no-such-program {train}", PARSING).train(file, file, tmp_path / "new")
+        command_parser("no-such-program {train}", PARSING).train(file, file, tmp_path / "new")
     assert not (tmp_path / "new").exists()
 
 
@@ -188,5 +193,5 @@ def test_commands_that_cannot_be_run(
     file: Path, tmp_path: Path, training: str, parsing: str, message: str
 ) -> None:
     with pytest.raises(ModelError) as error:
-        CommandParser(training, parsing).train(file, file, tmp_path / "model")
+        command_parser(training, parsing).train(file, file, tmp_path / "model")
     assert str(error.value) == message

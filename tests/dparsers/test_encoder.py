@@ -16,6 +16,7 @@ import torch
 pytest.importorskip("stanza")
 
 from d2c.base.errors import ModelError
+from d2c.dparsers.settings import StanzaSettings, StanzaTaggerSettings
 from d2c.dparsers.stanza.encoder import (
     FOLDER,
     KINDS,
@@ -61,7 +62,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
 
 def parser(encoder: Path, **options: Any) -> StanzaParser:
     options = {"epochs": 8, "device": "cpu", "threads": 1, "arguments": TINY} | options
-    return StanzaParser(bert_model=str(encoder), **options)
+    return StanzaParser(StanzaSettings(transformer=str(encoder), **options))
 
 
 @pytest.fixture(scope="module")
@@ -240,10 +241,10 @@ def test_it_is_loaded_from_its_directory_alone(
     weights = {"config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"}
     assert names == {SETTINGS, "parser.pt"} | {f"{FOLDER}/{name}" for name in weights}
     text = b"".join(path.read_bytes() for path in copy.rglob("*") if path.suffix in (".json", ".pt"))
-    assert b"/tiny" not in text and b'"bert_model": "tiny"' in text  # no paths of this machine
+    assert b"/tiny" not in text and b'"transformer": "tiny"' in text  # no paths of this machine
     sentences = odd_sentences(4, [7, 1, 90, 3])
     loaded = StanzaParser.load(copy, "cpu")
-    assert (loaded.preset, loaded.bert_model) == ("finetune", "tiny")
+    assert (loaded.settings.preset, loaded.settings.transformer) == ("finetune", "tiny")
     assert arcs(loaded.parse(sentences)) == arcs(parser.parse(sentences))
 
 
@@ -358,7 +359,7 @@ def test_without_the_package(files: Files, tmp_path: Path, monkeypatch: pytest.M
     with pytest.raises(ModelError, match=r'needs a package .*: pip install "d2c\[transformers\]"'):
         parser(tmp_path).train(*files, tmp_path / "model")
     with pytest.raises(ModelError, match="the preset finetune needs a transformer"):
-        StanzaParser(preset="finetune").train(*files, tmp_path / "model")
+        StanzaParser(StanzaSettings(preset="finetune")).train(*files, tmp_path / "model")
 
 
 @needs_transformers
@@ -372,7 +373,7 @@ def test_what_is_no_encoder(files: Files, tmp_path: Path) -> None:
 def test_a_tagger(encoder: Path, files: Files, tmp_path: Path) -> None:
     reports: list[TaggingProgress] = []
     options = {"epochs": 5, "device": "cpu", "arguments": TINY | {"tag_emb_dim": 8}}
-    tagger = StanzaTagger(bert_model=str(encoder), **options)  # type: ignore[arg-type]
+    tagger = StanzaTagger(StanzaTaggerSettings(transformer=str(encoder), **options))  # type: ignore[arg-type]
     tagger.train(*files, tmp_path / "tagger", reports.append)
     assert reports[-1].loss < reports[0].loss and reports[-1].accuracy > 0.5
     sentences = [tokens.forms for tokens in odd_sentences(6, [1, 0, 60, 4])]

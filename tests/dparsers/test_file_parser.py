@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from d2c.base.errors import FormatError, ModelError
+from d2c.base.settings import Settings
 from d2c.dparsers.file_parser import FileParser, GoldParser, align
+from d2c.dparsers.settings import FileSettings
 from d2c.protocols.directories import SETTINGS
 from d2c.protocols.dparser import DependencyParser
 from d2c.trees.ctree import Tokens
@@ -19,6 +21,10 @@ from tests.dparsers.sentences import arcs, treebank, write
 
 EMPTY = Tokens((), ())
 TREES = treebank(1, 5)
+
+
+def file_parser(path: Path, dev: Path | None = None) -> FileParser:
+    return FileParser(FileSettings(path=path, dev=dev))
 
 
 def tokens_of(forms: str) -> Tokens:
@@ -31,7 +37,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_the_file_is_given_back(file: Path, tmp_path: Path) -> None:
-    parser: DependencyParser = FileParser(file).train(file, file, tmp_path / "model")
+    parser: DependencyParser = file_parser(file).train(file, file, tmp_path / "model")
     loaded = FileParser.load(tmp_path / "model")
     assert sorted(path.name for path in (tmp_path / "model").iterdir()) == [SETTINGS]
     sentences = [EMPTY, *(dtree.tokens for dtree in TREES), EMPTY]
@@ -44,24 +50,24 @@ def test_the_file_is_given_back(file: Path, tmp_path: Path) -> None:
 def test_two_files_are_of_training_and_dev(file: Path, tmp_path: Path) -> None:
     trees = treebank(2, 3)
     training = write(tmp_path / "training.conllu", trees)
-    parser = FileParser(training, file).train(file, file, tmp_path / "model")
-    assert parser.foreign
+    parser = file_parser(training, file).train(file, file, tmp_path / "model")
+    assert parser.abilities.foreign
     assert arcs(parser.parse_training(dtree.tokens for dtree in trees)) == arcs(trees)
     for each in (parser, FileParser.load(tmp_path / "model")):
         assert arcs(each.parse(dtree.tokens for dtree in TREES)) == arcs(TREES)
-    assert not each.foreign and not FileParser(file).foreign
+    assert not each.abilities.foreign and not file_parser(file).abilities.foreign
     with pytest.raises(ModelError, match="no d-trees of the training treebank are given"):
         next(each.parse_training([EMPTY]))
     training.unlink()
     with pytest.raises(ModelError, match="training.conllu: is no file"):
-        FileParser(training, file).train(file, file, tmp_path / "other")
+        file_parser(training, file).train(file, file, tmp_path / "other")
 
 
 def test_the_model_is_found_from_elsewhere(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    FileParser("pred.conllu").train(file, file, Path("model"))
+    file_parser(Path("pred.conllu")).train(file, file, Path("model"))
     (tmp_path / "other").mkdir()
     monkeypatch.chdir(tmp_path / "other")
     assert FileParser.load(tmp_path / "model").path == file
@@ -71,7 +77,7 @@ def test_tags_lemmas_and_heads_are_whose_they_are(tmp_path: Path) -> None:
     """Tokens are those given, whatever the file says besides forms; heads need not form a tree."""
     written = DTree(Tokens(("a", "_"), ("A", "B"), ("l", "m")), (5, 1), labels=("x:y", "_"))
     given = Tokens(("a", ""), ("C", ""), None, ("F", "G"))
-    (predicted,) = FileParser(write(tmp_path / "x.conllu", [written])).parse([given])
+    (predicted,) = file_parser(write(tmp_path / "x.conllu", [written])).parse([given])
     assert predicted == DTree(given, (5, 1), labels=("x:y", "_"))
 
 
@@ -98,7 +104,10 @@ def test_words_that_are_only_written_otherwise(tmp_path: Path, caplog: pytest.Lo
     dtree = DTree(tokens_of("-LRB- it works -RRB-"), (0, 1, 2, 3), labels=("r", "x", "y", "z"))
     path = write(tmp_path / "pred.conllu", [dtree, dtree])
     given = tokens_of("( \u00a0it works )")
-    assert [*FileParser(path).parse([given, dtree.tokens])] == [replace(dtree, tokens=given), dtree]
+    assert [*file_parser(path).parse([given, dtree.tokens])] == [
+        replace(dtree, tokens=given),
+        dtree,
+    ]
     written = "3 words written otherwise, as -LRB- for ( or without a no-break space"
     assert caplog.messages == [f"{path}: {written}"]
 
@@ -120,9 +129,9 @@ def test_it_streams() -> None:
 
 def test_files_that_cannot_be_used(file: Path, tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="is no file"):
-        FileParser(tmp_path / "none").train(file, file, tmp_path / "model")
+        file_parser(tmp_path / "none").train(file, file, tmp_path / "model")
     assert not (tmp_path / "model").exists()
-    FileParser(file).train(file, file, tmp_path / "model")
+    file_parser(file).train(file, file, tmp_path / "model")
     with pytest.raises(ModelError, match="holds no gold parser"):
         GoldParser.load(tmp_path / "model")
     file.write_text("1\ta\n\n", encoding="utf-8")
@@ -136,7 +145,7 @@ def test_files_that_cannot_be_used(file: Path, tmp_path: Path) -> None:
 
 def test_gold(file: Path, tmp_path: Path) -> None:
     train = write(tmp_path / "train.conllu", treebank(2, 3))
-    parser: DependencyParser = GoldParser()
+    parser: DependencyParser = GoldParser(Settings())
     with pytest.raises(ModelError, match="not trained"):
         next(parser.parse([EMPTY]))
     parser.train(train, file, tmp_path / "model")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ import torch
 from stanza.models.common.biaffine import DeepBiaffineScorer
 from stanza.models.common.chuliu_edmonds import chuliu_edmonds_one_root
 
+from d2c.dparsers.settings import StanzaSettings
 from d2c.dparsers.stanza.graph import ArcLabelScorer, SmoothedLoss, best_heads, ends_of_yields
 from d2c.dparsers.stanza.parser import StanzaParser
 from d2c.packed.dtree import packed_arcs
@@ -21,6 +23,10 @@ from d2c.trees.formats.conllu import read_conllu
 from tests.dparsers.sentences import treebank, write
 
 TINY = {"hidden_dim": 16, "deep_biaff_hidden_dim": 8, "word_emb_dim": 8, "tag_emb_dim": 8, "batch_size": 60}
+
+
+def stanza_parser(**options: Any) -> StanzaParser:
+    return StanzaParser(StanzaSettings(**options))
 
 
 def test_labels_of_some_arcs_are_scored_as_those_of_all() -> None:
@@ -59,7 +65,7 @@ def test_training_scores_the_labels_of_gold_arcs_alone(labels: int) -> None:
 def test_packed_arcs_have_labels_as_the_tree_has_them(embeds_arcs: bool, tmp_path: Path) -> None:
     files = write(tmp_path / "train.conllu", treebank(1, 24)), write(tmp_path / "dev.conllu", treebank(2, 6))
     arguments = TINY | {"use_arc_embedding": embeds_arcs}
-    own = StanzaParser(preset="small", epochs=4, device="cpu", threads=1, arguments=arguments)
+    own = stanza_parser(preset="small", epochs=4, device="cpu", threads=1, arguments=arguments)
     parser = own.train(*files, tmp_path / "model")
     given = [dtree.tokens for dtree in read_conllu(files[1])]
     packed, plain = [*parser.parse_packed(given)], [*parser.parse(given)]
@@ -101,7 +107,7 @@ def test_ends_of_yields_are_those_of_subtrees() -> None:
 def test_the_network_learns_ends_of_yields(tmp_path: Path) -> None:
     """By their probabilities it says them better than by chance; a network without them gives none."""
     files = write(tmp_path / "train.conllu", treebank(1, 40)), write(tmp_path / "dev.conllu", treebank(2, 12))
-    own = StanzaParser(preset="small", epochs=12, device="cpu", threads=1, arguments=TINY)
+    own = stanza_parser(preset="small", epochs=12, device="cpu", threads=1, arguments=TINY)
     own.train(*files, tmp_path / "model")
     parser, right, words, chance = StanzaParser.load(tmp_path / "model", "cpu"), 0, 0, 0.0
     gold = [*read_conllu(files[1])]

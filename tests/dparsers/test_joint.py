@@ -10,6 +10,7 @@ import pytest
 
 pytest.importorskip("stanza")
 
+from d2c.dparsers.settings import StanzaSettings
 from d2c.dparsers.stanza.joint import shape
 from d2c.dparsers.stanza.parser import StanzaParser
 from d2c.protocols.dparser import Progress
@@ -23,14 +24,20 @@ TINY = {"hidden_dim": 16, "deep_biaff_hidden_dim": 8, "word_emb_dim": 8, "tag_em
 TINY |= {"lr": 0.02, "dropout": 0.1}
 
 
+def stanza_parser(**options: Any) -> StanzaParser:
+    return StanzaParser(StanzaSettings(**options))
+
+
 def test_it_finds_arcs_and_tags(tmp_path: Path) -> None:
     pytest.importorskip("transformers", reason='needs pip install "d2c[transformers]"')
     files = write(tmp_path / "train.conllu", treebank(1, 24)), write(tmp_path / "dev.conllu", treebank(2, 6))
     reports: list[Progress] = []
     encoder = tiny_encoder(tmp_path / "tiny")
-    own = StanzaParser("joint", bert_model=str(encoder), epochs=8, device="cpu", threads=1, arguments=TINY)
+    own = stanza_parser(
+        model_type="joint", transformer=str(encoder), epochs=8, device="cpu", threads=1, arguments=TINY
+    )
     joint = own.train(*files, tmp_path / "joint", reports.append)
-    assert joint.finds_tags and joint.gives_arcs and reports[-1].loss < reports[0].loss
+    assert joint.abilities.tags and joint.abilities.packed_arcs and reports[-1].loss < reports[0].loss
     dev = [*read_conllu(files[1])]
     untagged = [Tokens.untagged(dtree.tokens.forms) for dtree in dev]
     found = [*joint.parse([*untagged, Tokens((), ())])]
@@ -69,9 +76,12 @@ def test_it_goes_on_from_what_it_knows(tmp_path: Path, monkeypatch: pytest.Monke
     first, more, dev = treebank(1, 12), treebank(3, 24), treebank(2, 6)
     files = write(tmp_path / "train.conllu", first), write(tmp_path / "dev.conllu", dev)
     encoder = tiny_encoder(tmp_path / "tiny")
-    own = StanzaParser("joint", bert_model=str(encoder), epochs=2, device="cpu", threads=1, arguments=TINY)
+    own = stanza_parser(
+        model_type="joint", transformer=str(encoder), epochs=2, device="cpu", threads=1, arguments=TINY
+    )
     with monkeypatch.context() as of_before:
-        of_before.setattr("d2c.dparsers.stanza.parser.StanzaParser.gives_arcs", False)
+        of_before.setattr("d2c.dparsers.stanza.parser.OF_GRAPHS", {})
+        of_before.setattr("d2c.dparsers.stanza.parser.SMOOTHING", {})
         of_before.setattr("d2c.dparsers.stanza.tasks.on_gpu", lambda arguments: True)  # has other batches
         own.train(*files, tmp_path / "joint")
     begun = StanzaParser.load(tmp_path / "joint", "cpu")
@@ -81,7 +91,7 @@ def test_it_goes_on_from_what_it_knows(tmp_path: Path, monkeypatch: pytest.Monke
     new = replace(more[0], tokens=Tokens(more[0].tokens.forms, ("NEW",) * len(more[0].tokens)))
     arcs = next(begun.parse_packed([dev[0].tokens])).arcs
     assert arcs is not None and arcs.yields is None
-    begun.epochs, reports = 12, list[Progress]()
+    begun.settings, reports = replace(begun.settings, epochs=12), list[Progress]()
     begun.go_on([*first, *more, new], dev, tmp_path / "more", 0.02, reports.append)
     assert begun.tags_ == known and reports[-1].las > reports[0].las
     after = StanzaParser.load(tmp_path / "more", "cpu")
@@ -101,15 +111,15 @@ def test_vectors_and_language_models_go_on_with_it(tmp_path: Path) -> None:
     text, pair = tmp_path / "vectors.txt", language_models(tmp_path)
     text.write_text("the 1 0 0\ncat 0 1 0\ndog 0 0 1\n")
     own: dict[str, Any] = {
-        "bert_model": str(encoder),
+        "transformer": str(encoder),
         "epochs": 1,
         "device": "cpu",
         "threads": 1,
         "arguments": TINY,
     }
-    StanzaParser("graph", vectors=text, charlm=pair, **own).train(*files, tmp_path / "model")
+    stanza_parser(model_type="graph", vectors=text, charlm=pair, **own).train(*files, tmp_path / "model")
     begun = StanzaParser.load(tmp_path / "model", "cpu")
-    begun.epochs = 1
+    begun.settings = replace(begun.settings, epochs=1)
     begun.go_on(first, dev, tmp_path / "more", 0.02, None)
     names = ({path.name for path in (tmp_path / name).iterdir()} for name in ("model", "more"))
     assert next(names) == next(names)

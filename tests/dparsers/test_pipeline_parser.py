@@ -18,6 +18,7 @@ from spacy.tokens import Doc
 from d2c.base.errors import ModelError
 from d2c.dparsers import pipeline_parser
 from d2c.dparsers.pipeline_parser import PipelineParser
+from d2c.dparsers.settings import PipelineSettings
 from d2c.protocols.directories import SETTINGS
 from d2c.protocols.dparser import DependencyParser
 from d2c.trees.ctree import Tokens
@@ -35,6 +36,10 @@ LAST_IS_ROOT = [
     DTree(tokens, tuple(0 if i == len(tokens) else len(tokens) for i in range(1, len(tokens) + 1)))
     for tokens in SENTENCES
 ]
+
+
+def pipeline_parser_of(pipeline: str) -> PipelineParser:
+    return PipelineParser(PipelineSettings(pipeline=pipeline))
 
 
 @Language.component("last_word_is_root", assigns=["token.head", "token.dep"])
@@ -58,12 +63,12 @@ def saved(tmp_path: Path) -> Path:
 def test_spacy(saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pipeline_parser, "_WINDOW", 2)
     monkeypatch.chdir(tmp_path)
-    parser: DependencyParser = PipelineParser("spacy:pipeline").train(saved, saved, tmp_path / "model")
-    assert parser.foreign
+    parser: DependencyParser = pipeline_parser_of("spacy:pipeline").train(saved, saved, tmp_path / "model")
+    assert parser.abilities.foreign
     assert sorted(path.name for path in (tmp_path / "model").iterdir()) == [SETTINGS]
     monkeypatch.chdir("/")
     unloaded = PipelineParser.load(tmp_path / "model")
-    assert unloaded.takes_given and not parser.takes_given
+    assert unloaded.abilities.given and not parser.abilities.given
     with pytest.raises(
         ModelError, match="^say which pipeline parses, .* kind: --allow-pipeline spacy:NAME; or"
     ):
@@ -102,7 +107,7 @@ class Pipeline:
 def test_stanza(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stanza = pytest.importorskip("stanza")
     monkeypatch.setattr(stanza, "Pipeline", Pipeline)
-    PipelineParser("stanza:en").train(tmp_path, tmp_path, tmp_path / "model")
+    pipeline_parser_of("stanza:en").train(tmp_path, tmp_path, tmp_path / "model")
     for other in (None, "stanza:fr", "spacy:en"):
         with pytest.raises(ModelError, match="code of its own; allow it: --allow-pipeline stanza:en$"):
             PipelineParser.load(tmp_path / "model", other)
@@ -120,34 +125,34 @@ def test_stanza(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         DTree(SENTENCES[3], (0,), labels=("root",)),
     ]
     assert [*loaded.parse([EMPTY])] == [DTree(EMPTY, (), labels=())]
-    cuts = PipelineParser("stanza:fr").train(tmp_path, tmp_path, tmp_path / "other")
+    cuts = pipeline_parser_of("stanza:fr").train(tmp_path, tmp_path, tmp_path / "other")
     with pytest.raises(ModelError, match="^stanza:fr: finds 2 words in a sentence of 1: d~un$"):
         [*cuts.parse([Tokens(("d~un",), ("X",))])]
     with pytest.raises(ModelError, match="^stanza:xx: cannot be loaded: xx is not known$"):
-        PipelineParser("stanza:xx").train(tmp_path, tmp_path, tmp_path / "none")
+        pipeline_parser_of("stanza:xx").train(tmp_path, tmp_path, tmp_path / "none")
     assert not (tmp_path / "none").exists()
 
 
 def test_what_cannot_be_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ModelError, match="say which pipeline parses"):
-        next(PipelineParser("stanza:en").parse([EMPTY]))
+        next(pipeline_parser_of("stanza:en").parse([EMPTY]))
     for wrong in ("spacy", "spacy:", "other:x"):
         with pytest.raises(ModelError, match=f"^the pipeline '{wrong}' is not of the form spacy:NAME or"):
-            PipelineParser(wrong).train(tmp_path, tmp_path, tmp_path / "model")
+            pipeline_parser_of(wrong).train(tmp_path, tmp_path, tmp_path / "model")
     with pytest.raises(ModelError, match=r"^spacy:no_such: cannot be loaded: \[E050\]"):
-        PipelineParser("spacy:no_such").train(tmp_path, tmp_path, tmp_path / "model")
+        pipeline_parser_of("spacy:no_such").train(tmp_path, tmp_path, tmp_path / "model")
     spacy.blank("en").to_disk(tmp_path / "blank")
     with pytest.raises(ModelError, match="blank: has no parser, only a tokenizer$"):
-        PipelineParser(f"spacy:{tmp_path / 'blank'}").train(tmp_path, tmp_path, tmp_path / "model")
+        pipeline_parser_of(f"spacy:{tmp_path / 'blank'}").train(tmp_path, tmp_path, tmp_path / "model")
     monkeypatch.setitem(sys.modules, "stanza", None)
     monkeypatch.delitem(sys.modules, "d2c.dparsers.stanza.pipeline", raising=False)
     with pytest.raises(ModelError, match=r'^stanza:en: needs a package \(.*\): pip install "d2c\[stanza\]"$'):
-        PipelineParser("stanza:en").train(tmp_path, tmp_path, tmp_path / "model")
+        pipeline_parser_of("stanza:en").train(tmp_path, tmp_path, tmp_path / "model")
 
 
 def test_text_and_tags(saved: Path, tmp_path: Path) -> None:
-    parser = PipelineParser(f"spacy:{saved}").train(saved, saved, tmp_path / "model")
-    assert parser.reads_text
+    parser = pipeline_parser_of(f"spacy:{saved}").train(saved, saved, tmp_path / "model")
+    assert parser.abilities.text
     assert parser.rules().words(" It's  so\n") == [("It", 1, 3), ("'s", 3, 5), ("so", 7, 9)]
     with pytest.raises(ModelError, match="pipeline: cannot tag 'a b'; train with --tagger spacy or"):
         next(parser.tag([("a", "b")]))
@@ -173,7 +178,7 @@ def test_text_and_tags_by_stanza(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
     made, annotated = list[tuple[str, str]](), list[list[list[str]]]()
     monkeypatch.setattr(stanza, "Pipeline", pipeline)
-    parser = PipelineParser("stanza:fr").train(tmp_path, tmp_path, tmp_path / "model")
+    parser = pipeline_parser_of("stanza:fr").train(tmp_path, tmp_path, tmp_path / "model")
     assert parser.rules().words("Du va") == [("De", 0, 2), ("le", 0, 2), ("va", 3, 5)]
     assert parser.rules().sentences("Du va") == [(0, 5)]
     assert made == [("fr", "tokenize,pos,lemma,depparse"), ("fr", "tokenize")]
@@ -202,7 +207,9 @@ def test_text_is_annotated_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     seen, nlp = list[list[str]](), spacy.blank("en")
     nlp.add_pipe("tags_of_words", name="parser")
     nlp.to_disk(tmp_path / "pipeline")
-    parser = PipelineParser(f"spacy:{tmp_path / 'pipeline'}").train(tmp_path, tmp_path, tmp_path / "model")
+    parser = pipeline_parser_of(f"spacy:{tmp_path / 'pipeline'}").train(
+        tmp_path, tmp_path, tmp_path / "model"
+    )
     for words in ([("a", "b"), ("c",)], [(), ("d",)], [("a", "b"), ("c",)]):
         tagged = [*parser.tag(words)]
         assert [one.tags for one in tagged] == [tuple(map(str.upper, forms)) for forms in words]

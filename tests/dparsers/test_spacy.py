@@ -5,17 +5,20 @@ from __future__ import annotations
 import os
 import pickle
 import random
+from dataclasses import replace
 from itertools import count, islice
 from pathlib import Path
+from typing import Any
 
 import numpy
 import pytest
 
 pytest.importorskip("spacy")
 
-import d2c.dparsers.spacy.parser as spacy_parser
+import d2c.dparsers.spacy.parser as module
 import d2c.dparsers.spacy.training as spacy_training
 from d2c.base.errors import FormatError, ModelError
+from d2c.dparsers.settings import SpacySettings
 from d2c.dparsers.spacy.parser import SpacyParser
 from d2c.protocols.codes import Codes
 from d2c.protocols.directories import SETTINGS
@@ -27,12 +30,16 @@ from tests.dparsers.sentences import LABELS, arcs, odd_sentences, treebank, tree
 Trained = tuple[SpacyParser, Path, list[Progress]]
 
 
+def spacy_parser(**options: Any) -> SpacyParser:
+    return SpacyParser(SpacySettings(**options))
+
+
 @pytest.fixture(scope="module", autouse=True)
 def small() -> object:
     """Networks and batches of the size of the treebanks here."""
     with pytest.MonkeyPatch.context() as patch:
         sizes = {"width": 16, "depth": 1, "hidden": 16, "rows": 200}
-        patch.setattr(spacy_parser, "SIZES", {"narrow": sizes, "wide": sizes | {"width": 24}})
+        patch.setattr(module, "SIZES", {"narrow": sizes, "wide": sizes | {"width": 24}})
         patch.setattr(spacy_training, "_BATCH_WORDS", 40)
         patch.setattr(spacy_training, "_RATE", 0.02)
         yield
@@ -47,32 +54,32 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 def trained(files: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Trained:
     directory = tmp_path_factory.mktemp("spacy") / "new" / "model"
     reports: list[Progress] = []
-    return SpacyParser(epochs=8).train(*files, directory, reports.append), directory, reports
+    return spacy_parser(epochs=8).train(*files, directory, reports.append), directory, reports
 
 
 def test_it_learns_labels_that_spacy_would_change(tmp_path: Path) -> None:
     for labels in (LABELS[:4], LABELS[4:]):
         train, gold = treebank(1, labels=labels), treebank(4, labels=labels)
         file = write(tmp_path / "x.conllu", train)
-        parser = SpacyParser(epochs=8).train(file, file, tmp_path / "model")
+        parser = spacy_parser(epochs=8).train(file, file, tmp_path / "model")
         assert arcs(parser.parse(dtree.tokens for dtree in gold)) == arcs(gold)
 
 
 def test_a_wide_network_is_read_back(files: tuple[Path, Path], tmp_path: Path) -> None:
-    parser = SpacyParser(epochs=2, network="wide").train(*files, tmp_path / "model")
+    parser = spacy_parser(epochs=2, network="wide").train(*files, tmp_path / "model")
     loaded = SpacyParser.load(tmp_path / "model")
-    assert loaded.network == "wide"
+    assert loaded.settings.network == "wide"
     assert '"width": 24' in (tmp_path / "model" / SETTINGS).read_text()
     gold = treebank(3, 5)
     assert arcs(loaded.parse(d.tokens for d in gold)) == arcs(parser.parse(d.tokens for d in gold))
-    with pytest.raises(ModelError, match="network 'broad' is none of narrow, wide"):
-        SpacyParser(network="broad").train(*files, tmp_path / "other")
+    with pytest.raises(ModelError, match="^unknown network 'broad'; known are narrow, wide$"):
+        spacy_parser(network="broad").train(*files, tmp_path / "other")
 
 
 def test_vectors_come_along(files: tuple[Path, Path], tmp_path: Path) -> None:
     text = tmp_path / "vectors.txt"
     text.write_text("5 3\nThe 1 0 0\ncat 0 1 0\nCat 9 9 9\ndog 0 0 1\n. . .5 .5 .5\n", encoding="utf-8")
-    parser = SpacyParser(epochs=1, vectors=text).train(*files, tmp_path / "model")
+    parser = spacy_parser(epochs=1, vectors=text).train(*files, tmp_path / "model")
     text.unlink()
     sentences = [dtree.tokens for dtree in treebank(5)] + odd_sentences(6, (3, 9))
     loaded = SpacyParser.load(tmp_path / "model")
@@ -83,7 +90,7 @@ def test_vectors_come_along(files: tuple[Path, Path], tmp_path: Path) -> None:
     assert vocabulary.vectors.find(keys=keys).tolist() == [0, 1, 2, 3]
     kept = tmp_path / "model" / "vectors.npz"
     more = tmp_path / "more"
-    loaded.epochs = 1
+    loaded.settings = replace(loaded.settings, epochs=1)
     loaded.go_on(treebank(1, 20), treebank(5), more, 0.001, None)
     assert (more / "vectors.npz").read_bytes() == kept.read_bytes()
     assert arcs(SpacyParser.load(more).parse(sentences)) == arcs(loaded.parse(sentences))
@@ -113,7 +120,7 @@ def test_what_are_no_vectors(text: str | None, says: str, files: tuple[Path, Pat
     if text is not None:
         path.write_text(text)
     with pytest.raises((ModelError, FormatError), match=says):
-        SpacyParser(vectors=path).train(*files, tmp_path / "model")
+        spacy_parser(vectors=path).train(*files, tmp_path / "model")
     assert not (tmp_path / "model").exists()
 
 
@@ -125,7 +132,7 @@ def test_reports(trained: Trained) -> None:
 
 
 def test_the_best_state_is_kept(files: tuple[Path, Path], tmp_path: Path) -> None:
-    parser, scores = SpacyParser(epochs=3), iter([0.2, 0.9, 0.1])
+    parser, scores = spacy_parser(epochs=3), iter([0.2, 0.9, 0.1])
     states = []
 
     def score(gold: object, found: object) -> tuple[float, float]:
@@ -144,7 +151,7 @@ def test_load_gives_the_same_parser(trained: Trained) -> None:
     sentences = [dtree.tokens for dtree in treebank(5)] + odd_sentences(6, (3, 9, 30))
     loaded = SpacyParser.load(directory)
     assert arcs(loaded.parse(sentences)) == arcs(parser.parse(sentences))
-    assert (loaded.preset, loaded.epochs, loaded.seed) == ("default", 8, 1)
+    assert (loaded.settings.preset, loaded.settings.epochs, loaded.settings.seed) == ("default", 8, 1)
     assert loaded.codes_ == Codes(tuple(sorted({"root", *LABELS})), "root")
 
 
@@ -174,17 +181,17 @@ def test_crossing_arcs_are_found_again(tmp_path: Path) -> None:
         Tokens(("a", "b", "c", "d"), ("A", "B", "C", "D")), (3, 4, 0, 3), labels=("Y#1", "X#1", "root", "Z#1")
     )
     file = write(tmp_path / "x.conllu", [crossing] * 20)
-    parser = SpacyParser(epochs=20).train(file, file, tmp_path / "model")
+    parser = spacy_parser(epochs=20).train(file, file, tmp_path / "model")
     assert arcs(parser.parse([crossing.tokens])) == arcs([crossing])
 
 
 def test_it_goes_on_from_what_it_knows(tmp_path: Path) -> None:
     first, gold = treebank(1, labels=LABELS[:4]), treebank(4, labels=LABELS[:4])
     file = write(tmp_path / "x.conllu", first)
-    parser = SpacyParser(epochs=1).train(file, file, tmp_path / "model")
+    parser = spacy_parser(epochs=1).train(file, file, tmp_path / "model")
     before = sum(a == b for a, b in zip(arcs(parser.parse(d.tokens for d in gold)), arcs(gold), strict=True))
     other = treebank(5, labels=LABELS[4:])  # whose labels it was not taught
-    parser.epochs, reports = 8, list[Progress]()
+    parser.settings, reports = replace(parser.settings, epochs=8), list[Progress]()
     parser.go_on([*first, *other], gold, tmp_path / "more", 0.02, reports.append)
     after = arcs(SpacyParser.load(tmp_path / "more").parse(d.tokens for d in gold))
     assert after == arcs(parser.parse(d.tokens for d in gold)) and reports[-1].las > 0.9
@@ -198,7 +205,7 @@ def test_labels_of_roots_are_learned(tmp_path: Path) -> None:
         for tag in ("VP", "NP", "FRAG")
     ]
     file = write(tmp_path / "x.conllu", trees * 10)
-    SpacyParser(epochs=8).train(file, file, tmp_path / "model")
+    spacy_parser(epochs=8).train(file, file, tmp_path / "model")
     parser = SpacyParser.load(tmp_path / "model")
     assert parser.codes_.root_label is None
     assert arcs(parser.parse(dtree.tokens for dtree in trees)) == arcs(trees)
@@ -213,7 +220,7 @@ def test_same_seed_same_model(files: tuple[Path, Path], tmp_path: Path) -> None:
     states = random.getstate(), numpy.random.get_state()[1].tolist()  # type: ignore[union-attr]
     weights = []
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
-        SpacyParser(epochs=1, seed=seed).train(*files, tmp_path / name)
+        spacy_parser(epochs=1, seed=seed).train(*files, tmp_path / name)
         weights.append((tmp_path / name / "parser" / "model").read_bytes())
     assert weights[0] == weights[1] != weights[2]
     assert (random.getstate(), numpy.random.get_state()[1].tolist()) == states  # type: ignore[union-attr]
@@ -224,7 +231,7 @@ def test_an_interrupted_training_leaves_nothing(files: tuple[Path, Path], tmp_pa
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        SpacyParser(epochs=2).train(*files, tmp_path / "model", interrupt)
+        spacy_parser(epochs=2).train(*files, tmp_path / "model", interrupt)
     assert not any(tmp_path.iterdir())
 
 
@@ -239,7 +246,7 @@ def test_a_broken_model_is_one_clear_error(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     directory = tmp_path / "model"
-    SpacyParser(epochs=1).train(*files, directory)
+    spacy_parser(epochs=1).train(*files, directory)
     model, settings = directory / "parser" / "model", directory / SETTINGS
     if fault == "truncated":
         model.write_bytes(model.read_bytes()[:1000])
@@ -265,25 +272,25 @@ def test_treebanks_that_cannot_be_learned_from(files: tuple[Path, Path], tmp_pat
     two_roots = DTree(Tokens(("a", "b"), ("X", "X")), (0, 0), labels=("root", "root"))
     bad = write(tmp_path / "bad.conllu", [*treebank(1, 1), two_roots])
     with pytest.raises(FormatError, match="bad.conllu: sentence 2: the heads form no tree"):
-        SpacyParser().train(bad, files[1], tmp_path / "model")
+        spacy_parser().train(bad, files[1], tmp_path / "model")
     with pytest.raises(FormatError, match="empty.conllu:1: no sentence"):
-        SpacyParser().train(files[0], write(tmp_path / "empty.conllu", []), tmp_path / "model")
+        spacy_parser().train(files[0], write(tmp_path / "empty.conllu", []), tmp_path / "model")
     assert not (tmp_path / "model").exists()
     lonely = write(tmp_path / "x.conllu", [DTree(Tokens(("a",), ("X",)), (0,), labels=("root",))])
-    parser = SpacyParser(epochs=1).train(lonely, lonely, tmp_path / "model")
+    parser = spacy_parser(epochs=1).train(lonely, lonely, tmp_path / "model")
     assert next(parser.parse([Tokens(("b", "c"), ("X", "X"))])).is_tree()
 
 
 def test_parameters(files: tuple[Path, Path], tmp_path: Path) -> None:
-    parser: DependencyParser = SpacyParser("small", seed=3)
+    parser: DependencyParser = spacy_parser(preset="small", seed=3)
     with pytest.raises(ModelError, match="not trained"):
         next(parser.parse([]))
-    with pytest.raises(ModelError, match="'huge' is none of default, small"):
-        SpacyParser("huge").train(*files, tmp_path / "model")
+    with pytest.raises(ModelError, match="^unknown preset 'huge'; known are default, small$"):
+        spacy_parser(preset="huge").train(*files, tmp_path / "model")
 
 
 def test_spacy_is_silent(files: tuple[Path, Path], tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    parser = SpacyParser(epochs=1).train(*files, tmp_path / "model")
+    parser = spacy_parser(epochs=1).train(*files, tmp_path / "model")
     list(SpacyParser.load(tmp_path / "model").parse(odd_sentences(9, (3, 4))))
     list(parser.parse(odd_sentences(9, (3, 4))))
     assert capfd.readouterr() == ("", "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +18,24 @@ import d2c.dparsers.spacy.parser as spacy_parser
 import d2c.dparsers.spacy.tagger as spacy_tagger
 import d2c.dparsers.spacy.training as spacy_training
 from d2c.base.errors import ModelError
+from d2c.dparsers.settings import SpacySettings, SpacyTaggerSettings
 from d2c.dparsers.spacy.parser import SpacyParser
 from d2c.dparsers.spacy.tagger import SpacyTagger
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from tests.dparsers.sentences import treebank, treebank_files
 
-MAKE: dict[str, Any] = {"parser": SpacyParser, "tagger": SpacyTagger}
+
+def parser_of(**options: Any) -> SpacyParser:
+    return SpacyParser(SpacySettings(**options))
+
+
+def tagger_of(**options: Any) -> SpacyTagger:
+    return SpacyTagger(SpacyTaggerSettings(**options))
+
+
+MAKE: dict[str, Callable[..., Any]] = {"parser": parser_of, "tagger": tagger_of}
+CLASSES: dict[str, Any] = {"parser": SpacyParser, "tagger": SpacyTagger}
 
 
 @pytest.fixture(autouse=True)
@@ -83,8 +95,8 @@ def test_learning_more_goes_on(kind: str, files: tuple[Path, Path], tmp_path: Pa
     MAKE[kind](epochs=1).train(*files, tmp_path / "model")
 
     def more(name: str, report: Callable[[Any], None], checkpoints: Path | None = None) -> Any:
-        one = MAKE[kind].load(tmp_path / "model")
-        one.epochs, one.checkpoints = 4, checkpoints
+        one = CLASSES[kind].load(tmp_path / "model")
+        one.settings = replace(one.settings, epochs=4, checkpoints=checkpoints)
         return one.go_on(*learned, tmp_path / name, 0.01, report)
 
     reports, seen = list[Any](), list[Any]()
@@ -99,10 +111,10 @@ def test_learning_more_goes_on(kind: str, files: tuple[Path, Path], tmp_path: Pa
 @pytest.mark.parametrize("other", ["seed", "epochs", "train", "dev"])
 def test_another_training_begins_anew(other: str, files: tuple[Path, Path], tmp_path: Path) -> None:
     kept, seen = tmp_path / "kept", list[Any]()
-    SpacyTagger(epochs=2, checkpoints=kept).train(*files, tmp_path / "a")
+    tagger_of(epochs=2, checkpoints=kept).train(*files, tmp_path / "a")
     given = {"train": (files[1], files[1]), "dev": (files[0], files[0])}.get(other, files)
     parameters = {"epochs": 2} | ({other: 3} if other in ("seed", "epochs") else {})
-    SpacyTagger(checkpoints=kept, **parameters).train(*given, tmp_path / "b", seen.append)
+    tagger_of(checkpoints=kept, **parameters).train(*given, tmp_path / "b", seen.append)
     assert len(seen) == parameters["epochs"] and len([*kept.iterdir()]) == 2
 
 
@@ -148,7 +160,7 @@ def test_a_broken_checkpoint_is_one_clear_error(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    parser = SpacyParser(epochs=1, checkpoints=tmp_path / "kept")
+    parser = parser_of(epochs=1, checkpoints=tmp_path / "kept")
     parser.train(*files, tmp_path / "model")
     [path] = (tmp_path / "kept").iterdir()
     path.write_bytes(fault(path.read_bytes()))
@@ -160,7 +172,7 @@ def test_a_broken_checkpoint_is_one_clear_error(
 def test_a_checkpoint_that_cannot_be_written(files: tuple[Path, Path], tmp_path: Path) -> None:
     (tmp_path / "kept").write_text("")
     with pytest.raises(ModelError, match="msgpack: cannot be written: "):
-        SpacyTagger(epochs=1, checkpoints=tmp_path / "kept").train(*files, tmp_path / "model")
+        tagger_of(epochs=1, checkpoints=tmp_path / "kept").train(*files, tmp_path / "model")
     assert not (tmp_path / "model").exists()
 
 
@@ -168,7 +180,7 @@ def test_vectors_tell_trainings_apart(files: tuple[Path, Path], tmp_path: Path) 
     text, kept = tmp_path / "vectors.txt", tmp_path / "kept"
     for number in (1, 2):
         text.write_text(f"the {number} 0\n", encoding="utf-8")
-        SpacyParser(epochs=1, vectors=text, checkpoints=kept).train(*files, tmp_path / str(number))
+        parser_of(epochs=1, vectors=text, checkpoints=kept).train(*files, tmp_path / str(number))
     assert len([*kept.iterdir()]) == 2
 
 

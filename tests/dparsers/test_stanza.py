@@ -1,11 +1,13 @@
 """The Stanza adaptor, with tiny networks on made-up sentences."""
 
+import json
 import logging
 import os
 import random
 from collections.abc import Iterator
 from itertools import count, islice
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,8 +17,9 @@ import torch
 from stanza.models.common.pretrain import Pretrain
 from stanza.models.depparse.data import Dataset
 
-from d2c.base.errors import FormatError, ModelError
+from d2c.base.errors import FormatError, ModelError, ParameterError
 from d2c.base.temporary import whole_directory
+from d2c.dparsers.settings import StanzaSettings
 from d2c.dparsers.stanza.networks import StanzaDocument, batch_words
 from d2c.dparsers.stanza.parser import PRESETS, StanzaParser
 from d2c.dparsers.stanza.tasks import ArcTask
@@ -49,6 +52,10 @@ TINY = {
 ODD = ("_", "#", "|", "a b", "x  y", "\u2009", "-LRB-", "(", "Straße", "猫", "e\u0301", "1:2", "?!?", "'")
 
 
+def stanza_parser(**options: Any) -> StanzaParser:
+    return StanzaParser(StanzaSettings(**options))
+
+
 def sentence(nouns: tuple[str, str], verb: str) -> DTree:
     """`the N V the N .`, the object attached first, then the subject and the full stop."""
     forms = ("the", nouns[0], verb, "the", nouns[1], ".")
@@ -68,10 +75,10 @@ def write(path: Path, dtrees: list[DTree]) -> Path:
     return path
 
 
-def tiny(model_type: str = "graph", **options: object) -> StanzaParser:
+def tiny(**options: object) -> StanzaParser:
     arguments = TINY | dict(options.pop("arguments", {}))  # type: ignore[call-overload]
-    options = {"epochs": 12 if model_type == "graph" else 8, "device": "cpu", "threads": 1} | options
-    return StanzaParser(model_type, "small", arguments=arguments, **options)  # type: ignore[arg-type]
+    options = {"epochs": 12, "device": "cpu", "threads": 1} | options
+    return stanza_parser(preset="small", arguments=arguments, **options)  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")
@@ -87,13 +94,13 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return train, write(directory / "dev.conllu", [*treebank(2, 8), one_word, new])
 
 
-@pytest.fixture(scope="module", params=["graph", "transition"])
+@pytest.fixture(scope="module")
 def trained(
-    request: pytest.FixtureRequest, files: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory
+    files: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[StanzaParser, Path, list[Progress]]:
-    directory = tmp_path_factory.mktemp(request.param) / "new" / "model"
+    directory = tmp_path_factory.mktemp("graph") / "new" / "model"
     reports: list[Progress] = []
-    return tiny(request.param).train(*files, directory, reports.append), directory, reports
+    return tiny().train(*files, directory, reports.append), directory, reports
 
 
 def arcs(dtrees: Iterator[DTree]) -> list[tuple[tuple[int, ...], tuple[str, ...] | None]]:
@@ -120,7 +127,7 @@ def test_load_gives_the_same_parser(trained: tuple[StanzaParser, Path, list[Prog
     sentences = [dtree.tokens for dtree in treebank(4)]
     loaded = StanzaParser.load(directory, device="cpu")
     assert arcs(loaded.parse(sentences)) == arcs(parser.parse(sentences))
-    assert (loaded.model_type, loaded.preset) == (parser.model_type, "small")
+    assert (loaded.settings.model_type, loaded.settings.preset) == ("graph", "small")
     assert sorted(path.name for path in directory.iterdir()) == [SETTINGS, "parser.pt"]
     checkpoint = torch.load(directory / "parser.pt", weights_only=True)
     assert str(directory.parent) not in str(checkpoint["config"])
@@ -141,20 +148,17 @@ def test_any_sentence_gets_a_tree(trained: tuple[StanzaParser, Path, list[Progre
 
 
 def test_parses_a_stream_without_end(trained: tuple[StanzaParser, Path, list[Progress]]) -> None:
-    if trained[0].model_type == "transition":
-        pytest.skip("a window takes it long")
     stream = (Tokens(("the",) * (1 + i % 3), ("DT",) * (1 + i % 3)) for i in count())
     lengths = [len(dtree.heads) for dtree in islice(trained[0].parse(stream), 1500)]
     assert lengths == [1 + i % 3 for i in range(1500)]
 
 
-@pytest.mark.parametrize("model_type", ["graph", "transition"])
-def test_same_seed_same_model(model_type: str, files: tuple[Path, Path], tmp_path: Path) -> None:
+def test_same_seed_same_model(files: tuple[Path, Path], tmp_path: Path) -> None:
     random.seed(0)
     state = random.getstate()
     weights = []
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
-        tiny(model_type, epochs=1, seed=seed).train(*files, tmp_path / name)
+        tiny(epochs=1, seed=seed).train(*files, tmp_path / name)
         weights.append(torch.load(tmp_path / name / "parser.pt", weights_only=True)["model"])
     assert random.getstate() == state
     assert all(torch.equal(weights[0][key], weights[1][key]) for key in weights[0])
@@ -166,7 +170,7 @@ def test_stanzas_own_schedule_changes_its_optimizer_and_stops(
 ) -> None:
     reports: list[Progress] = []
     arguments = TINY | {"eval_interval": 3, "max_steps_before_stop": 6, "lr": 2.0, "max_steps": 200}
-    parser = StanzaParser("graph", "default", device="cpu", threads=1, arguments=arguments)
+    parser = stanza_parser(model_type="graph", preset="default", device="cpu", threads=1, arguments=arguments)
     assert parser.train(*files, tmp_path / "model", reports.append) is parser
     assert [report.step for report in reports[:3]] == [3, 6, 9]
     assert reports[-1].steps == 200
@@ -179,7 +183,7 @@ def test_no_word_is_ever_dropped_in_training(tmp_path: Path) -> None:
     file = write(tmp_path / "x.conllu", [DTree(words, (2, 0, 2), labels=("A#2", "root", "A#1"))] * 20)
     parser = tiny()
     rows = [parser._rows(dtree.tokens, dtree.heads, dtree.labels) for dtree in read_conllu(file)]
-    arguments = parser._arguments(PRESETS["small"]["graph"]) | {"word_cutoff": 0}
+    arguments = parser._arguments(PRESETS["small"]) | {"word_cutoff": 0}
     shortening = arguments | {"augment_nopunct": None, "drop_initial_punct_prob": 0.2}
     dataset = Dataset(StanzaDocument(rows), shortening, None)
     assert dataset.augment_nopunct_ratio > 0 and dataset.drop_initial_punct_ratio > 0
@@ -350,26 +354,32 @@ def test_treebanks_that_cannot_be_learned_from(files: tuple[Path, Path], tmp_pat
         tiny().train(files[0], tmp_path / "none.conllu", tmp_path / "model")
     lonely = DTree(Tokens(("a",), ("X",)), (0,), labels=("root",))
     misused = DTree(Tokens(("a", "b"), ("X", "X")), (0, 1), labels=("root", "root"))
-    for dtree in (lonely, misused):
-        file = write(tmp_path / "x.conllu", [dtree])
-        with pytest.raises(FormatError, match="the transition parser wants"):
-            tiny("transition").train(file, file, tmp_path / "model")
+    file = write(tmp_path / "x.conllu", [lonely, misused])
     assert not (tmp_path / "model").exists()
     assert next(tiny(epochs=1).train(file, file, tmp_path / "model").parse([misused.tokens])).is_tree()
 
 
 def test_parameters() -> None:
-    parser: DependencyParser = StanzaParser("graph", seed=3)
-    assert parser.preset == "default" and parser.seed == 3  # type: ignore[attr-defined]
+    parser: DependencyParser = stanza_parser(model_type="graph", seed=3)
+    assert parser.settings.preset == "default" and parser.settings.seed == 3
     with pytest.raises(ModelError, match="not trained"):
         next(parser.parse([]))
-    for wrong in (
-        StanzaParser("linear"),
-        StanzaParser(preset="huge"),
-        StanzaParser(arguments={"hidden_dimension": 3}),
-    ):
-        with pytest.raises(ValueError, match="huge|linear|hidden_dimension"):
-            wrong._arguments(wrong._preset())
+    for name, value in (("model_type", "linear"), ("preset", "huge")):
+        with pytest.raises(ParameterError, match=value) as error:
+            stanza_parser(**{name: value})
+        assert error.value.parameter == name
+    wrong = stanza_parser(arguments={"hidden_dimension": 3})
+    with pytest.raises(ModelError, match="hidden_dimension"):
+        wrong._arguments(wrong._preset())
+    with pytest.raises(ParameterError, match="needs a transformer"):
+        stanza_parser(preset="finetune")._preset()
+
+
+def test_a_model_of_the_transition_parser_says_what_to_do(tmp_path: Path) -> None:
+    own = {"model_type": "transition", "preset": "small", "bert_model": None, "epochs": None, "seed": 1}
+    (tmp_path / SETTINGS).write_text(json.dumps({"format": 1, "dparser": "stanza", **own}))
+    with pytest.raises(ModelError, match="no longer part of d2c; train the model again"):
+        StanzaParser.load(tmp_path)
 
 
 def test_stanza_is_silent(

@@ -6,6 +6,7 @@ import os
 import pickle
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import count, islice
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,8 @@ import torch
 
 import d2c.dparsers.spacy.tagger as spacy_tagger
 import d2c.dparsers.spacy.training as spacy_training
-from d2c.base.errors import FormatError, ModelError
+from d2c.base.errors import FormatError, ModelError, ParameterError
+from d2c.dparsers.settings import SpacyTaggerSettings, StanzaTaggerSettings
 from d2c.dparsers.spacy.tagger import SpacyTagger
 from d2c.dparsers.stanza.tagger import StanzaTagger
 from d2c.protocols.directories import TAGGER_SETTINGS
@@ -50,11 +52,11 @@ Make = Callable[..., Any]
 
 
 def stanza(**options: Any) -> StanzaTagger:
-    return StanzaTagger(**{"epochs": 10, "device": "cpu", "arguments": TINY} | options)
+    return StanzaTagger(StanzaTaggerSettings(**{"epochs": 10, "device": "cpu", "arguments": TINY} | options))
 
 
 def spacy(**options: Any) -> SpacyTagger:
-    return SpacyTagger(**{"epochs": 10} | options)
+    return SpacyTagger(SpacyTaggerSettings(**{"epochs": 10} | options))
 
 
 MAKE: dict[str, Make] = {"spacy": spacy, "stanza": stanza}
@@ -126,7 +128,7 @@ def test_spacy_s_goes_on_from_what_it_knows(tmp_path: Path) -> None:
     tagger = spacy(epochs=0.5).train(file, file, tmp_path / "model")
     assert isinstance(tagger, SpacyTagger)
     tags, reports = tagger.tags_, list[TaggingProgress]()
-    tagger.epochs, new = 8, Tokens(("brand", "new"), ("UNSEEN", "DT"))
+    tagger.settings, new = replace(tagger.settings, epochs=8), Tokens(("brand", "new"), ("UNSEEN", "DT"))
     tagger.go_on([*train, new], dev, tmp_path / "more", 0.02, reports.append)
     loaded = SpacyTagger.load(tmp_path / "more")
     assert loaded.tags_ == tags and reports[-1].accuracy > 0.9
@@ -153,7 +155,8 @@ def test_load_gives_the_same_tagger(trained: Trained, kind: str) -> None:
     words = [tokens.forms for tokens in sentences(5, 9) + odd_sentences(6, (3, 9, 30))]
     loaded = type(tagger).load(directory)
     assert [*loaded.tag(words)] == [*tagger.tag(words)]
-    assert (loaded.preset, loaded.epochs, loaded.seed) == ("default", 10, 1)  # type: ignore[attr-defined]
+    own = loaded.settings  # type: ignore[attr-defined]
+    assert (own.preset, own.epochs, own.seed) == ("default", 10, 1)
     assert {path.name for path in directory.iterdir()} == {TAGGER_SETTINGS, FILES[kind].parts[0]}
 
 
@@ -245,8 +248,9 @@ def test_a_broken_model_is_one_clear_error(
 def test_what_cannot_be_learned_from(kind: str, files: tuple[Path, Path], tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="empty.conllu:1: no sentence"):
         MAKE[kind]().train(files[0], treebank(tmp_path / "empty.conllu", []), tmp_path / "model")
-    with pytest.raises(ModelError, match="'huge' is none of default, small"):
-        MAKE[kind](preset="huge").train(*files, tmp_path / "model")
+    with pytest.raises(ParameterError, match="^unknown preset 'huge'; known are default, small") as error:
+        MAKE[kind](preset="huge")
+    assert error.value.parameter == "preset"
     assert not (tmp_path / "model").exists()
     with pytest.raises(ModelError, match="not trained"):
         next(MAKE[kind]().tag([("a",)]))

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import os
 import random
+from dataclasses import replace
 from itertools import count, islice
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 pytest.importorskip("ufal.udpipe")
 
-from d2c.base.errors import ModelError
-from d2c.dparsers.udpipe.parser import SYSTEMS, UDPipeParser
+from d2c.base.errors import ModelError, ParameterError
+from d2c.base.settings import limits_of
+from d2c.dparsers.settings import UDPipeSettings
+from d2c.dparsers.udpipe.parser import UDPipeParser
 from d2c.protocols.codes import Codes
 from d2c.protocols.directories import SETTINGS
 from d2c.protocols.dparser import DependencyParser, Progress
+from d2c.routes.dparsers import make_dparser
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from tests.dparsers.sentences import (
@@ -35,23 +40,27 @@ Trained = tuple[UDPipeParser, Path, list[Progress]]
 TINY = {"preset": "small", "epochs": 3}
 
 
+def udpipe_parser(**options: Any) -> UDPipeParser:
+    return UDPipeParser(UDPipeSettings(**options))
+
+
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return treebank_files(tmp_path_factory.mktemp("treebank"))
 
 
-@pytest.fixture(scope="module", params=SYSTEMS)
+@pytest.fixture(scope="module", params=limits_of(UDPipeSettings, "system").choices)
 def trained(
     request: pytest.FixtureRequest, files: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory
 ) -> Trained:
     directory = tmp_path_factory.mktemp("udpipe") / "new" / "model"
     reports: list[Progress] = []
-    parser = UDPipeParser(request.param, "small", epochs=2.5)
+    parser = udpipe_parser(system=request.param, preset="small", epochs=2.5)
     return parser.train(*files, directory, reports.append), directory, reports
 
 
 def test_it_is_a_dparser() -> None:
-    parser: DependencyParser = UDPipeParser()
+    parser: DependencyParser = udpipe_parser()
     with pytest.raises(ModelError, match="not trained"):
         next(parser.parse([CROSSING.tokens]))
 
@@ -61,9 +70,9 @@ def test_it_learns_labels_of_any_kind(tmp_path: Path, preset: str) -> None:
     for labels in (LABELS[:4], LABELS[4:]):
         gold = treebank(4, labels=labels)
         file = write(tmp_path / "x.conllu", treebank(1, labels=labels))
-        parser = UDPipeParser(preset=preset, epochs=4).train(file, file, tmp_path / "model")
+        parser = udpipe_parser(preset=preset, epochs=4).train(file, file, tmp_path / "model")
         for beam in (1, 5):
-            parser.beam = beam
+            parser.settings = replace(parser.settings, beam=beam)
             assert arcs(parser.parse(dtree.tokens for dtree in gold)) == arcs(gold)
 
 
@@ -77,28 +86,28 @@ def test_load_gives_the_same_parser(trained: Trained) -> None:
     loaded = UDPipeParser.load(directory)
     assert arcs(loaded.parse(sentences)) == arcs(parser.parse(sentences))
     assert loaded.codes_ == Codes(tuple(sorted({"root", *LABELS})), "root")
-    assert (loaded.system, loaded.preset, loaded.epochs) == (parser.system, "small", 2.5)
+    assert loaded.settings == parser.settings and loaded.settings.epochs == 2.5
 
 
 def test_any_sentence_gets_a_tree(trained: Trained) -> None:
     sentences = odd_sentences(7, (1, 2, 0, 90, 3, 1, 40, 0, 7, 300))
     for beam in (1, 3):
         parser = UDPipeParser.load(trained[1])
-        parser.beam = beam
+        parser.settings = replace(parser.settings, beam=beam)
         predicted = [*parser.parse(sentences)]
         assert [dtree.tokens for dtree in predicted] == sentences
         for dtree in predicted:
             assert dtree.is_tree() or not len(dtree.tokens)
             labels = zip(dtree.heads, dtree.labels or (), strict=True)
             assert all((label == "root") == (head == 0) for head, label in labels)
-            if parser.system == "projective" and len(dtree.tokens):
+            if parser.settings.system == "projective" and len(dtree.tokens):
                 assert dtree.is_projective()
 
 
 @pytest.mark.parametrize("system", ["swap", "link2"])
 def test_crossing_arcs_are_learned(tmp_path: Path, system: str) -> None:
     file = write(tmp_path / "x.conllu", [CROSSING] * 20)
-    parser = UDPipeParser(system, "small", epochs=10).train(file, file, tmp_path / "model")
+    parser = udpipe_parser(system=system, preset="small", epochs=10).train(file, file, tmp_path / "model")
     assert arcs(parser.parse([CROSSING.tokens])) == arcs([CROSSING])
 
 
@@ -107,17 +116,17 @@ def test_the_projective_system_takes_crossing_arcs(tmp_path: Path, preset: str) 
     """It learns something projective of them, and what it can of others."""
     straight = DTree(CROSSING.tokens, (3, 3, 0, 3), labels=("Y#1", "W#1", "root", "Z#1"))
     file = write(tmp_path / "x.conllu", [CROSSING] * 20)
-    parser = UDPipeParser("projective", preset, epochs=4).train(file, file, tmp_path / "model")
+    parser = udpipe_parser(system="projective", preset=preset, epochs=4).train(file, file, tmp_path / "model")
     (predicted,) = parser.parse([CROSSING.tokens])
     assert predicted.is_projective()
     file = write(tmp_path / "x.conllu", [*[straight] * 30, CROSSING])
-    parser = UDPipeParser("projective", preset, epochs=4).train(file, file, tmp_path / "model")
+    parser = udpipe_parser(system="projective", preset=preset, epochs=4).train(file, file, tmp_path / "model")
     assert arcs(parser.parse([CROSSING.tokens])) == arcs([straight])
 
 
 def test_labels_of_roots_are_learned(tmp_path: Path) -> None:
     file = write(tmp_path / "x.conllu", ROOTS * 10)
-    UDPipeParser(preset="small", epochs=8).train(file, file, tmp_path / "model")
+    udpipe_parser(preset="small", epochs=8).train(file, file, tmp_path / "model")
     parser = UDPipeParser.load(tmp_path / "model")
     assert parser.codes_.root_label is None
     assert arcs(parser.parse(dtree.tokens for dtree in ROOTS)) == arcs(ROOTS)
@@ -133,7 +142,7 @@ def test_morphology_is_seen(tmp_path: Path) -> None:
         )
     ]
     file = write(tmp_path / "x.conllu", trees * 20)
-    parser = UDPipeParser(preset="small", epochs=10).train(file, file, tmp_path / "model")
+    parser = udpipe_parser(preset="small", epochs=10).train(file, file, tmp_path / "model")
     assert arcs(parser.parse(dtree.tokens for dtree in trees)) == arcs(trees)
 
 
@@ -142,7 +151,7 @@ def test_same_seed_same_model(files: tuple[Path, Path], tmp_path: Path) -> None:
     state = random.getstate()
     models = []
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
-        UDPipeParser(preset="small", epochs=1, seed=seed).train(*files, tmp_path / name)
+        udpipe_parser(preset="small", epochs=1, seed=seed).train(*files, tmp_path / name)
         models.append((tmp_path / name / "parser.udpipe").read_bytes())
     assert models[0] == models[1] != models[2]
     assert random.getstate() == state
@@ -155,7 +164,7 @@ def test_streams_are_parsed_lazily(trained: Trained) -> None:
 
 
 def test_treebanks_that_cannot_be_learned_from(files: tuple[Path, Path], tmp_path: Path) -> None:
-    check_refusals(UDPipeParser(**TINY), files[1], tmp_path)  # type: ignore[arg-type]
+    check_refusals(udpipe_parser(**TINY), files[1], tmp_path)  # type: ignore[arg-type]
 
 
 def test_a_failing_training_says_why(tmp_path: Path) -> None:
@@ -165,7 +174,7 @@ def test_a_failing_training_says_why(tmp_path: Path) -> None:
     with pytest.raises(
         ModelError, match=r"^UDPipe's training failed \(exit status 1\): Cannot find tag sep.*$"
     ):
-        UDPipeParser(**TINY).train(file, file, tmp_path / "model")  # type: ignore[arg-type]
+        udpipe_parser(**TINY).train(file, file, tmp_path / "model")  # type: ignore[arg-type]
     assert not (tmp_path / "model").exists()
 
 
@@ -174,24 +183,26 @@ def test_an_interrupted_training_leaves_nothing(files: tuple[Path, Path], tmp_pa
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        UDPipeParser(preset="small", epochs=10_000).train(*files, tmp_path / "model", interrupt)
+        udpipe_parser(preset="small", epochs=10_000).train(*files, tmp_path / "model", interrupt)
     assert [*tmp_path.iterdir()] == []
 
 
-@pytest.mark.parametrize("parameters", [{"system": "arc-eager"}, {"preset": "large"}, {"beam": 0}])
-def test_unknown_parameters(files: tuple[Path, Path], tmp_path: Path, parameters: dict[str, str]) -> None:
-    with pytest.raises(ModelError, match=str([*parameters.values()][0])):
-        UDPipeParser(**parameters).train(*files, tmp_path / "model")  # type: ignore[arg-type]
+@pytest.mark.parametrize(("name", "value"), [("system", "arc-eager"), ("preset", "large"), ("beam", 0)])
+def test_unknown_parameters(name: str, value: object) -> None:
+    with pytest.raises(ParameterError, match=str(value)) as error:
+        udpipe_parser(**{name: value})
+    assert error.value.parameter == name
 
 
 def test_digits_of_which_no_number_is_made() -> None:
-    with pytest.raises(ModelError, match="the beam is a number, not '²'"):
-        UDPipeParser(beam="²")
+    with pytest.raises(ParameterError, match="'²'") as error:
+        make_dparser("udpipe:swap;²")
+    assert error.value.parameter == "beam"
 
 
 def test_broken_models(files: tuple[Path, Path], tmp_path: Path) -> None:
     directory = tmp_path / "model"
-    UDPipeParser(**TINY).train(*files, directory)  # type: ignore[arg-type]
+    udpipe_parser(**TINY).train(*files, directory)  # type: ignore[arg-type]
     model, settings = directory / "parser.udpipe", directory / SETTINGS
     assert sorted(path.name for path in directory.iterdir()) == [SETTINGS, "parser.udpipe"]
     whole, text = model.read_bytes(), settings.read_text(encoding="utf-8")
@@ -209,7 +220,7 @@ def test_broken_models(files: tuple[Path, Path], tmp_path: Path) -> None:
 
 def test_files_on_which_udpipe_dies(files: tuple[Path, Path], tmp_path: Path) -> None:
     """They do not take this process with them; what is not refused still parses."""
-    UDPipeParser(**TINY).train(*files, tmp_path / "model")  # type: ignore[arg-type]
+    udpipe_parser(**TINY).train(*files, tmp_path / "model")  # type: ignore[arg-type]
     model = tmp_path / "model" / "parser.udpipe"
     whole, pick, refused = model.read_bytes(), random.Random(1), 0
     for _ in range(4):
@@ -224,10 +235,13 @@ def test_files_on_which_udpipe_dies(files: tuple[Path, Path], tmp_path: Path) ->
 
 
 def test_options_of_the_presets() -> None:
-    assert UDPipeParser()._options() == {"transition_system": "projective", "iterations": 10}
+    assert udpipe_parser()._options() == {"transition_system": "projective", "iterations": 10}
     quick = {"iterations": 3, "structured_interval": 0}
-    assert UDPipeParser("swap", "small", 2.5)._options() == {"transition_system": "swap", **quick}
-    assert UDPipeParser("projective", "small", 3)._options() == {
+    assert udpipe_parser(system="swap", preset="small", epochs=2.5)._options() == {
+        "transition_system": "swap",
+        **quick,
+    }
+    assert udpipe_parser(system="projective", preset="small", epochs=3)._options() == {
         "transition_system": "projective",
         "transition_oracle": "static",
         **quick,

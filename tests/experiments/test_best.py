@@ -13,7 +13,7 @@ from d2c.commands.cli import cli
 from d2c.experiments.comparison import compare_on
 from d2c.experiments.rows import Row, Scoring, table_lines
 from d2c.models.model import Model
-from d2c.protocols.abilities import RouteAbilities
+from d2c.protocols.abilities import DParserAbilities, RouteAbilities
 from d2c.protocols.route import Ranked
 from d2c.training.train import Trained
 from d2c.trees.ctree import CTree
@@ -53,7 +53,7 @@ class Listed:
 class Parser:
     """A d-parser of the d-trees of `Listed`."""
 
-    foreign = finds_tags = reads_text = gives_arcs = False
+    abilities = DParserAbilities()
 
     def parse(self, sentences: Any) -> Any:
         return (DTree(tokens, (2, 0, 2), labels=("S#1", "root", "S#1")) for tokens in sentences)

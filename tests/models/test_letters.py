@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from d2c.models.names import find
 from d2c.parsing.options import ParseOptions
 from d2c.parsing.sentence import Sentence
 from d2c.parsing.stream import Batch, parse_batches
-from d2c.protocols.abilities import RouteAbilities
+from d2c.protocols.abilities import DParserAbilities, RouteAbilities
 from d2c.trees.constraints import SpanConstraints
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
@@ -28,6 +28,11 @@ from d2c.trees.repair import Repairs
 
 LOUD = ("THE", "CAT", "SAW", "É", "2", "!")
 QUIET = ("the", "cat", "saw", "é", "2", "!")
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnyAbilities(RouteAbilities, DParserAbilities):
+    """Those of a fake that is route and d-parser."""
 
 
 @pytest.mark.parametrize(
@@ -72,8 +77,7 @@ def test_a_tree_in_other_letters() -> None:
 class Listener:
     """A tagger, d-parser and route that write down which words each of them sees."""
 
-    gives_arcs = reads_along = reads_text = finds_tags = takes_given = False
-    abilities = RouteAbilities(confidences=True)
+    abilities = AnyAbilities(confidences=True)
 
     def __init__(self) -> None:
         self.seen = list[tuple[str, tuple[str, ...]]]()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
@@ -11,14 +12,16 @@ import pytest
 from click.testing import CliRunner
 
 from d2c.base.errors import FormatError, ModelError
+from d2c.base.settings import Settings
 from d2c.commands.cli import cli
 from d2c.dparsers.file_parser import GoldParser
 from d2c.experiments.comparison import compare_on
 from d2c.experiments.rows import table_lines
 from d2c.models.model import Model
 from d2c.protocols.route import Progress
+from d2c.protocols.settings import SharedSettings
 from d2c.reduction.reduction import Reduction
-from d2c.routes.dparsers import DPARSERS, Registered, make_dparser
+from d2c.routes.dparsers import DPARSERS, DParserRow, make_dparser
 from d2c.routes.registry import RouteSettings, make_route
 from d2c.training.spec import TrainingSpec
 from d2c.training.train import Trained, encode_treebank, train_models
@@ -188,39 +191,44 @@ def test_other_dparsers_through_the_command(treebank: tuple[Path, Path], tmp_pat
         Model.load(tmp_path / "reduction", device="cuda")
 
 
+@dataclass(frozen=True, kw_only=True)
+class TwoSettings(Settings):
+    train: str
+    parse: str
+
+
 def test_parameters_after_the_name_of_a_dparser(monkeypatch: pytest.MonkeyPatch) -> None:
-    parser = make_dparser("stanza:transition", preset="small", epochs=None, seed=7)
-    assert (parser.model_type, parser.preset, parser.seed) == ("transition", "small", 7)  # type: ignore[attr-defined]
+    parser = make_dparser("stanza:joint", SharedSettings(preset="small", seed=7))
+    assert (parser.settings.model_type, parser.settings.preset, parser.settings.seed) == ("joint", "small", 7)
 
     class Command:
-        def __init__(self, train: str, parse: str) -> None:
-            self.templates = train, parse
+        def __init__(self, settings: TwoSettings) -> None:
+            self.templates = settings.train, settings.parse
 
     class Gold:
-        pass
+        def __init__(self, settings: Settings) -> None: ...
 
     module = type(sys)("dparsers.other")
     module.Command, module.Gold = Command, Gold  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "dparsers.other", module)
-    monkeypatch.setitem(DPARSERS, "cmd", Registered("dparsers.other:Command", own={"train": (), "parse": ()}))
-    monkeypatch.setitem(DPARSERS, "gold", Registered("dparsers.other:Gold"))
-    command = make_dparser("cmd:a {train} : b;c; d", preset="small", seed=1)
+    row = DParserRow(path="dparsers.other:Command", settings=TwoSettings, own=("train", "parse"))
+    monkeypatch.setitem(DPARSERS, "cmd", row)
+    monkeypatch.setitem(DPARSERS, "gold", DParserRow(path="dparsers.other:Gold"))
+    command = make_dparser("cmd:a {train} : b;c; d", SharedSettings(preset="small"))
     assert command.templates == ("a {train} : b", "c; d")  # type: ignore[attr-defined]
-    assert isinstance(make_dparser("gold", seed=1, preset="small", epochs=None), Gold)
+    assert isinstance(make_dparser("gold", SharedSettings(preset="small")), Gold)
     for wrong in ("cmd", "cmd:", "cmd:a", "cmd:a;"):
         with pytest.raises(ModelError, match=f"^the d-parser '{wrong}' is not of the form cmd:TRAIN;PARSE$"):
             make_dparser(wrong)
     with pytest.raises(ModelError, match="^the d-parser 'gold:x' is not of the form gold$"):
         make_dparser("gold:x")
-    with pytest.raises(
-        ModelError, match=r"^the d-parser 'stanza:x' is not of the form stanza:graph\|transition\|joint$"
-    ):
+    with pytest.raises(ModelError, match=r"^the d-parser 'stanza:x' is not of the form stanza:graph\|joint$"):
         make_dparser("stanza:x")
     with pytest.raises(ModelError, match="^the d-parser gold takes no epochs$"):
-        make_dparser("gold", epochs=3)
-    assert type(make_dparser("gold", device="cpu")) is type(make_dparser("gold"))
+        make_dparser("gold", SharedSettings(epochs=3))
+    assert type(make_dparser("gold", SharedSettings(device="cpu"))) is type(make_dparser("gold"))
     with pytest.raises(ModelError, match="^the d-parser gold takes no device$"):
-        make_dparser("gold", device="cuda")
+        make_dparser("gold", SharedSettings(device="cuda"))
     with pytest.raises(ModelError, match="^unknown d-parser 'other'; known are stanza, spacy, udpipe, "):
         make_dparser("other:x")
 

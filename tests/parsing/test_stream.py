@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -13,11 +14,12 @@ import pytest
 
 from d2c.base.errors import ModelError
 from d2c.dparsers.file_parser import FileParser
+from d2c.dparsers.settings import FileSettings
 from d2c.models.model import Model
 from d2c.parsing.input import read_sentences
 from d2c.parsing.options import JSON, ParseOptions
 from d2c.parsing.stream import Done, batched, format_batch, parse_batches
-from d2c.protocols.abilities import RouteAbilities
+from d2c.protocols.abilities import DParserAbilities, RouteAbilities
 from d2c.trees.constraints import SpanConstraints
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
@@ -25,11 +27,19 @@ from d2c.trees.formats.export import read_export
 from d2c.trees.repair import Repairs
 
 
+@dataclass(frozen=True, kw_only=True)
+class AnyAbilities(RouteAbilities, DParserAbilities):
+    """Those of a fake that is route and d-parser."""
+
+
+def file_parser(path: Path, dev: Path | None = None) -> FileParser:
+    return FileParser(FileSettings(path=path, dev=dev))
+
+
 class Flat:
     """A d-parser whose first word is the head of all others, and a route that makes one constituent."""
 
-    gives_arcs = reads_along = reads_text = finds_tags = takes_given = False
-    abilities = RouteAbilities()
+    abilities = AnyAbilities()
 
     def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
         return (DTree(tokens, (0, *[1] * (len(tokens) - 1))) for tokens in sentences)
@@ -41,7 +51,7 @@ class Flat:
 class Sure(Flat):
     """A route that makes one constituent more, over the first two words, as sure as it is told to be."""
 
-    abilities = RouteAbilities(confidences=True)
+    abilities = AnyAbilities(confidences=True)
 
     def __init__(self, label: str, share: float) -> None:
         self.label, self.share = label, share
@@ -133,12 +143,12 @@ def test_d_trees_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     given = tmp_path / "given.conllu"
     given.write_text(conllu(tmp_path, *filter(None, words)).read_text())
     conllu(tmp_path, *words)
-    texts = [done.text for done in parse(model(FileParser(given)), file, "brackets", batch_size=2)]
+    texts = [done.text for done in parse(model(file_parser(given)), file, "brackets", batch_size=2)]
     assert texts == [tree("a") + BAD, tree("c") + tree("d"), tree("e")]
     with pytest.raises(
         ModelError, match="^the d-parser flat has its d-trees in a file, in order; leave out --res"
     ):
-        parse(model(FileParser(given)), file, "brackets", skipped=1, batch_size=2)
+        parse(model(file_parser(given)), file, "brackets", skipped=1, batch_size=2)
 
 
 def test_models_vote(tmp_path: Path) -> None:
@@ -186,7 +196,7 @@ def test_what_several_models_do_not_give(tmp_path: Path) -> None:
 
 def test_sentences_that_one_of_several_models_cannot_parse(tmp_path: Path) -> None:
     class Given(Sure):
-        takes_given = True
+        abilities = AnyAbilities(given=True)
 
     route: Any = Given("NP", 1.0)
     headless = conllu(tmp_path, "c").read_text().replace("\t0\tr", "\t_\tr")

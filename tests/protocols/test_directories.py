@@ -20,7 +20,7 @@ from d2c.base.errors import ModelError
 from d2c.base.temporary import whole_directory
 from d2c.protocols.codes import Codes
 from d2c.protocols.directories import SETTINGS, ModelFormat, loading
-from d2c.protocols.training import best_state, check_choice, evaluations, reporter, seeded
+from d2c.protocols.training import Course, TrainingPlan, best_state, reporter, seeded
 
 KIND = ModelFormat("tagger", "mine", 3, ("seed",))
 
@@ -73,11 +73,11 @@ def test_the_first_best_state_and_mean_losses(steps: int, interval: int, data: s
         made.append(losses[len(made)])
         return made[-1]
 
-    def evaluate(step: int, loss: float) -> float:
+    def evaluate(step: int, _steps: int, loss: float, _seconds: float) -> float:
         found.append((step, loss))
         return scores[step]
 
-    best = best_state(evaluations(steps, interval, update, "parser"), evaluate, lambda: len(made))
+    best = best_state(Course(TrainingPlan("parser", steps, interval)), update, evaluate, lambda: len(made))
     assert best == min(due, key=lambda step: (-scores[step], step))
     since = zip([0, *due], due, strict=False)
     assert found == [(end, pytest.approx(sum(losses[a:end]) / (end - a))) for a, end in since]
@@ -88,9 +88,6 @@ def test_reports_choices_and_seeds() -> None:
     report = reporter(lambda *fields: fields, heard.append)
     assert report(1, 2)[:2] == (1, 2) and heard[0][2] >= 0
     assert reporter(lambda *fields: fields, None)(5)[0] == 5
-    check_choice("preset", "small", {"small": 1})
-    with pytest.raises(ModelError, match="preset 'huge' is none of default, small"):
-        check_choice("preset", "huge", ("default", "small"))
     before = random.getstate()
     with seeded(2**40):
         first = random.random()

@@ -4,22 +4,16 @@ from __future__ import annotations
 
 import math
 from inspect import signature
-from pathlib import Path
 
 import pytest
 
-from d2c.base.errors import ModelError
-from d2c.base.settings import limits_of
-from d2c.routes.dparsers import (
-    DPARSERS,
-    TAGGERS,
-    class_of,
-    import_class,
-    make_dparser,
-    make_tagger,
-    shortest,
-)
-from d2c.training.spec import TrainingSpec
+from d2c.automata.settings import TransitionSettings
+from d2c.base.errors import ModelError, ParameterError
+from d2c.base.settings import limits_of, types_of
+from d2c.dparsers.settings import SpacySettings
+from d2c.protocols.settings import SharedSettings
+from d2c.routes.dparsers import DPARSERS, TAGGERS, DParserRow, make_dparser, make_tagger, shortest
+from d2c.routes.rows import class_of
 
 
 @pytest.mark.parametrize(
@@ -31,7 +25,7 @@ from d2c.training.spec import TrainingSpec
         ("transition:eager;greedy", "transition:eager"),
         ("transition:standard;exact", "transition:standard;exact"),
         ("stanza:graph", "stanza"),
-        ("stanza:transition", "stanza:transition"),
+        ("stanza:joint", "stanza:joint"),
         ("udpipe:projective", "udpipe"),
         ("udpipe:projective;5", "udpipe:projective;5"),
         ("spacy:narrow", "spacy"),
@@ -45,11 +39,24 @@ def test_the_shortest_way_to_write_a_dparser(written: str, short: str) -> None:
     assert shortest(written) == short
 
 
-@pytest.mark.parametrize("name", ["stanza", "spacy", "udpipe", "transition"])
-def test_the_first_of_the_values_is_the_default(name: str) -> None:
-    parameters = signature(class_of("d-parser", DPARSERS, name)).parameters
-    for key, known in DPARSERS[name].own.items():
-        assert not known or parameters[key].default == known[0]
+def test_the_first_of_the_values_is_the_default() -> None:
+    for row in DPARSERS.values():
+        for name in row.own:
+            known = limits_of(row.settings, name).choices
+            assert not known or getattr(row.settings, name) == known[0]
+
+
+def test_settings_that_need_no_library_are_those_of_the_libraries() -> None:
+    from d2c.automata.dtrees import SYSTEMS
+    from d2c.automata.exact import SEARCHES
+    from d2c.dparsers.spacy.parser import SIZES
+
+    for settings, name, known in (
+        (TransitionSettings, "system", SYSTEMS),
+        (TransitionSettings, "search", SEARCHES),
+        (SpacySettings, "network", SIZES),
+    ):
+        assert limits_of(settings, name).choices == tuple(known)
 
 
 @pytest.mark.parametrize(
@@ -65,38 +72,42 @@ def test_the_first_of_the_values_is_the_default(name: str) -> None:
 )
 def test_commands_end_at_a_semicolon_outside_quotes(written: str, train: str, parse: str) -> None:
     parser = make_dparser(written)
-    assert (parser.train_template, parser.parse_template) == (train, parse)  # type: ignore[attr-defined]
+    assert (parser.settings.train_command, parser.settings.parse_command) == (train, parse)
 
 
 def test_only_commands_have_quotes() -> None:
     parser = make_dparser("file:it's;that's")
     assert (str(parser.training), str(parser.path)) == ("it's", "that's")  # type: ignore[attr-defined]
-    with pytest.raises(ModelError, match="is not of the form cmd:TRAIN-TEMPLATE;PARSE-TEMPLATE$"):
+    with pytest.raises(ModelError, match="is not of the form cmd:TRAIN-COMMAND;PARSE-COMMAND$"):
         make_dparser("cmd:'a;b'")
 
 
 @pytest.mark.parametrize("epochs", [-3, 0, math.nan, math.inf])
-@pytest.mark.parametrize("name", ["stanza", "spacy", "udpipe", "transition"])
-def test_passes_are_more_than_none(name: str, epochs: float, tmp_path: Path) -> None:
-    pytest.importorskip({"udpipe": "ufal.udpipe", "transition": "d2c"}.get(name, name))
-    parser = make_dparser(name, epochs=epochs, preset="small")
-    with pytest.raises(ModelError, match=rf"^epochs is {epochs}, not more than 0$"):
-        parser.train(tmp_path / "train.conllu", tmp_path / "dev.conllu", tmp_path / "model")
-    if name in TAGGERS:
-        tagger = make_tagger(name, {"epochs": epochs, "preset": "small"})
-        with pytest.raises(ModelError, match=rf"^epochs is {epochs}, not more than 0$"):
-            tagger.train(tmp_path / "train.conllu", tmp_path / "dev.conllu", tmp_path / "model")
-    assert not (tmp_path / "model").exists()
+def test_passes_are_more_than_none(epochs: float) -> None:
+    for settings in (SharedSettings, *(row.settings for row in (*DPARSERS.values(), *TAGGERS.values()))):
+        if "epochs" in types_of(settings):
+            with pytest.raises(ParameterError, match=rf"^epochs is {epochs}, not more than 0$") as error:
+                settings(epochs=epochs)
+            assert (error.value.parameter, error.value.as_option()[:8]) == ("epochs", "--epochs")
 
 
-@pytest.mark.parametrize("path", [one.path for one in (*DPARSERS.values(), *TAGGERS.values())])
-def test_seeds_have_one_range(path: str) -> None:
-    made = import_class("", "", path, "")
-    if "seed" in signature(made).parameters:
-        assert limits_of(made, "seed") == limits_of(TrainingSpec, "seed")
-        assert limits_of(made, "seed").most == 2**32 - 1
+def test_shared_settings_have_one_range() -> None:
+    """But for presets: `finetune` is for those that take a transformer."""
+    for row in (*DPARSERS.values(), *TAGGERS.values()):
+        for name in (types_of(row.settings).keys() & types_of(SharedSettings).keys()) - {"preset"}:
+            assert limits_of(row.settings, name) == limits_of(SharedSettings, name), (row.path, name)
+    assert limits_of(SharedSettings, "seed").most == 2**32 - 1
+
+
+@pytest.mark.parametrize("row", [*DPARSERS.values(), *TAGGERS.values()])
+def test_what_is_loaded_is_given_is_a_parameter_of_load(row: DParserRow) -> None:
+    name = {one: name for rows in (DPARSERS, TAGGERS) for name, one in rows.items()}[row]
+    made = class_of("d-parser", {name: row}, name)
+    assert {*signature(made.load).parameters} - {"directory"} >= {*row.loaded}
 
 
 def test_what_is_gone_says_what_to_do() -> None:
     with pytest.raises(ModelError, match="--tagger spacy"):
-        make_tagger("nltk", {})
+        make_tagger("nltk")
+    with pytest.raises(ModelError, match="take stanza or transition"):
+        make_dparser("stanza:transition")

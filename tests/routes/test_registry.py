@@ -163,7 +163,7 @@ def test_unknown_routes(tmp_path: Path) -> None:
 
 def test_a_route_is_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
     leftmost = replace(RouteSettings(), head_rules="leftmost")
-    row = ROUTES["reduction"]._replace(new=lambda made, settings: made(head_rules=settings.head_rules))
+    row = replace(ROUTES["reduction"], new=lambda made, settings: made(head_rules=settings.head_rules))
     monkeypatch.setitem(ROUTES, "other", row)
     assert make_route("other", leftmost).head_rules == "leftmost"  # type: ignore[attr-defined]
 

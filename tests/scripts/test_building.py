@@ -217,7 +217,7 @@ def test_an_encoder_has_the_chart_of_another_model(
     build(recipe, treebanks, tmp_path / "en", said.append)
     model = Model.load(tmp_path / "en")
     assert (model.route_name, model.dparser_name, model.arcs) == ("cky", "stanza", "packed")
-    assert model.dparser.finds_tags and model.tagger is model.dparser
+    assert model.dparser.abilities.tags and model.tagger is model.dparser
     chart = Model.load(tmp_path / "base").route
     assert isinstance(model.route, ConstrainedCKY) and isinstance(chart, ConstrainedCKY)
     [first] = begun
@@ -308,8 +308,11 @@ def test_what_is_missing(treebanks: Path, tmp_path: Path) -> None:
 def test_the_recipe_with_an_encoder_fits() -> None:
     spec = RECIPES["en"].spec(Path("train"), Path("dev"), CLEANED, transformer="T")
     dparser = spec.new_dparser()
-    assert isinstance(dparser, StanzaParser) and (dparser.bert_model, dparser.epochs) == ("T", 6.6)
-    assert dparser.finds_tags and spec.tagging is None
+    assert isinstance(dparser, StanzaParser) and (dparser.settings.transformer, dparser.settings.epochs) == (
+        "T",
+        6.6,
+    )
+    assert dparser.abilities.tags and spec.tagging is None
 
 
 def test_all_recipes_can_be_trained() -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from d2c.base.errors import FormatError
 from d2c.models.model import Model
+from d2c.protocols.abilities import DParserAbilities
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import format_bracket, parse_bracket
@@ -110,7 +111,11 @@ class Teacher:
     """Finds one tag for all words, and a phrase around them."""
 
     def __init__(self, label: str = "NP", converts: bool = False) -> None:
-        self.label, self.dparser, self.route = label, SimpleNamespace(takes_given=converts), self
+        self.label, self.dparser, self.route = (
+            label,
+            SimpleNamespace(abilities=DParserAbilities(given=converts)),
+            self,
+        )
 
     def decode_all(self, dtrees: list[DTree]) -> list[CTree]:
         return self.parse(dtree.tokens for dtree in dtrees)

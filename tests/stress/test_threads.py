@@ -67,7 +67,7 @@ CASES = {
     "spacy": Case("spacy", "spacy", 1),
     "udpipe": Case("udpipe", epochs=1),
     "transition": Case("transition:standard;exact", epochs=1),
-    "cmd": Case(f"cmd:true;{CHAIN}", loading={"parse_template": CHAIN}),
+    "cmd": Case(f"cmd:true;{CHAIN}", loading={"parse_command": CHAIN}),
     "file": Case("file:{directory}/dev.conllu", whole=True),
     "gold": Case("gold", whole=True),
     "pipeline": Case(
@@ -151,7 +151,7 @@ def test_each_call_gives_what_it_gives_to_one_thread(name: str, tmp_path: Path) 
     requests = requests_of(case, treebanks[1])
     for route in train(case, treebanks, TRIED, models):
         loading = {key: fill_in(value, models) for key, value in case.loading.items()}
-        for entrance in ENTRANCES if "parse_template" not in loading else ["Model"]:
+        for entrance in ENTRANCES if "parse_command" not in loading else ["Model"]:
             new = partial(ENTRANCES[entrance], models / route, loading)
             done, wrong = together(new, requests, THREADS, CALLS)
             assert done == THREADS * CALLS and not wrong, (route, entrance, wrong.most_common(3))

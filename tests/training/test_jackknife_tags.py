@@ -11,6 +11,7 @@ import pytest
 from d2c.base.errors import FormatError, ModelError
 from d2c.models.model import load_abbreviations
 from d2c.protocols.dparser import TaggingProgress
+from d2c.protocols.settings import SharedSettings
 from d2c.protocols.training import read_tagged
 from d2c.training.jackknife import blocks, jackknife_tags, tenths, write_tokens
 from d2c.training.tagging import Retagged, Tagging
@@ -86,24 +87,24 @@ def test_a_tagger_and_what_to_train_on(tmp_path: Path, monkeypatch: pytest.Monke
         stream.write("(TOP (S (A all) (W e.g.)))\n" * 2)
     dev.write_text("(TOP (S (A all) (W w3)))\n(TOP (S (B all) (W new)))\n")
     monkeypatch.setattr(Tagging, "make", lambda self: Memory())
-    tagger, reading = Tagging("spacy", {}).train(train, dev, tmp_path / "m", Reading())
+    tagger, reading = Tagging("spacy").train(train, dev, tmp_path / "m", Reading())
     assert [tree.tokens.tags for tree in reading(train)] == [("A", "W")] * 6
     assert isinstance(tagger, Memory) and len(Memory.trained[-1]) == 6
     assert load_abbreviations(tmp_path / "m") == ("e.g.",)
-    tagger, reading = Tagging("spacy", {}, 3).train(train, dev, tmp_path / "m", Reading())
+    tagger, reading = Tagging("spacy", folds=3).train(train, dev, tmp_path / "m", Reading())
     assert [tree.tokens.tags for tree in reading(train)] == [("A", "X")] * 6
     assert [tree.tokens.tags for tree in reading(dev)] == [("A", "W"), ("A", "X")]
     assert [*tagger.tag([("w2",)])] == [Tokens(("w2",), ("W",))]
     both = (train, dev)
-    tagger, reading = Tagging("spacy", {}, 2).train(both, dev, tmp_path / "m", Reading())
+    tagger, reading = Tagging("spacy", folds=2).train(both, dev, tmp_path / "m", Reading())
     assert [tree.tokens.tags for tree in reading(dev)] == [("A", "W"), ("A", "X")]  # by jackknifing
     with pytest.raises(FormatError, match="train.mrg: 6 sentences cannot be cut into 7 parts"):
-        Tagging("spacy", {}, 7).train(train, dev, tmp_path / "m", Reading())
+        Tagging("spacy", folds=7).train(train, dev, tmp_path / "m", Reading())
 
 
 def test_names() -> None:
     with pytest.raises(ModelError, match="^unknown tagger 'x'; known are stanza, spacy$"):
-        Tagging("x", {}).make()
+        Tagging("x").make()
     pytest.importorskip("spacy")
-    tagger = Tagging("spacy", {"preset": "small", "device": "cpu", "seed": None}).make()
-    assert (tagger.preset, tagger.seed) == ("small", 1)  # type: ignore[attr-defined]
+    tagger = Tagging("spacy", SharedSettings(preset="small", device="cpu")).make()
+    assert (tagger.settings.preset, tagger.settings.seed) == ("small", 1)  # type: ignore[attr-defined]

@@ -92,7 +92,7 @@ def test_the_table_has_a_row_for_either(trained: tuple[Path, Comparison, list[st
     ("dparser", "route", "message"),
     [
         ("spacy", "cky", "the d-parser spacy does not say how probable other heads are"),
-        ("stanza:transition", "cky", "the d-parser stanza does not say how probable"),
+        ("udpipe", "cky", "the d-parser udpipe does not say how probable"),
         ("transition:standard", "reduction", "the route reduction takes one d-tree; labeler and cky"),
     ],
 )

@@ -60,7 +60,7 @@ def test_without_options(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_option(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     there = str(tmp_path)
     routes = ["--encoding", "delta", "--head-rules", "marked", "--pruning", "1+2", "--checkpoints", "c"]
-    dparser = ["--dparser", "stanza:transition", "--preset", "small", "--epochs", "2.5", "--device", "cpu"]
+    dparser = ["--dparser", "stanza:joint", "--preset", "small", "--epochs", "2.5", "--device", "cpu"]
     networks = ["--vectors", there, "--charlm", there, there, "--transformer", "T", "--seed", "7"]
     tagger = ["--tagger", "spacy", "--tags", "predicted", "--jackknife", "4"]
     reading = ["--format", "export", "--move-punctuation", "--traces", "--continuous", "raise"]
@@ -76,7 +76,7 @@ def test_every_option(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         head_rules="marked",
         chart=ChartSettings(pruning="1+2"),
         checkpoints=Path("c"),
-        dparser="stanza:transition",
+        dparser="stanza:joint",
         preset="small",
         epochs=2.5,
         device="cpu",
@@ -90,9 +90,9 @@ def test_every_option(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     )
     assert spec.dparser_name == "stanza"
     made: DependencyParser = spec.new_dparser()
-    names = ("model_type", "preset", "epochs", "device", "vectors", "charlm", "bert_model", "seed")
-    assert [getattr(made, name) for name in names] == [
-        *("transition", "small", 2.5, "cpu", tmp_path, (tmp_path, tmp_path), "T", 7)
+    names = ("model_type", "preset", "epochs", "device", "vectors", "charlm", "transformer", "seed")
+    assert [getattr(made.settings, name) for name in names] == [
+        *("joint", "small", 2.5, "cpu", tmp_path, (tmp_path, tmp_path), "T", 7)
     ]
 
 
@@ -109,7 +109,7 @@ def test_folds_of_tags(monkeypatch: pytest.MonkeyPatch, options: Sequence[str], 
     spec = train(monkeypatch, "--tagger", "spacy", "--head-rules", "leftmost", "--seed", "5", *options)
     tagging = spec.tagging
     assert tagging is not None and (tagging.name, tagging.folds) == ("spacy", folds)
-    assert tagging.head_rules == "leftmost" and dict(tagging.parameters)["seed"] == 5
+    assert tagging.head_rules == "leftmost" and tagging.said.seed == 5
     assert train(monkeypatch).tagging is None
 
 
@@ -119,10 +119,10 @@ def test_a_transformer_and_checkpoints_are_for_those_that_have_them(monkeypatch:
     dparser, tagging = spec.new_dparser(), spec.tagging
     assert tagging is not None
     for one in (dparser, tagging.make()):
-        assert (one.bert_model, one.checkpoints) == ("T", Path("c"))  # type: ignore[union-attr]
-        assert not one.misses_gpu  # type: ignore[union-attr]
+        own = one.settings  # type: ignore[union-attr]
+        assert (own.transformer, own.checkpoints) == ("T", Path("c")) and not one.abilities.gpu
     other = train(monkeypatch, "--tagger", "spacy", *options).tagging
-    assert other is not None and other.make().preset == "small"  # type: ignore[attr-defined]
+    assert other is not None and other.make().settings.preset == "small"  # type: ignore[attr-defined]
     assert train(monkeypatch, "--dparser", "gold", "--checkpoints", "c").new_dparser() is not None
     with pytest.raises(ModelError, match="the d-parser spacy takes no transformer"):
         train(monkeypatch, "--dparser", "spacy", "--transformer", "T").new_dparser()
@@ -138,8 +138,8 @@ def test_of_several_d_parsers_those_have_the_transformer_that_may(monkeypatch: p
     monkeypatch.setattr("d2c.experiments.comparison.train_models", take)
     spec = TrainingSpec(*FILES, transformer="T")
     with pytest.raises(FormatError, match="b.mrg:1: no sentence found"):  # the trees that are to be scored
-        train_and_compare(spec, Path("m"), others=["spacy", "stanza:transition"])
-    assert taken == [("stanza", "T"), ("spacy", None), ("stanza:transition", "T")]
+        train_and_compare(spec, Path("m"), others=["spacy", "stanza:joint"])
+    assert taken == [("stanza", "T"), ("spacy", None), ("stanza:joint", "T")]
     taken.clear()
     with pytest.raises(ModelError, match="unknown d-parser 'none'"):
         train_and_compare(spec, Path("m"), others=["none"])

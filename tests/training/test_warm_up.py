@@ -38,7 +38,7 @@ class Slow:
     def warm_up_packed(cls):
         cls.warm_up("packed")
 
-ROUTES["slow"] = RouteRow("slow_route:Slow", lambda made, settings: made(), True)
+ROUTES["slow"] = RouteRow(path="slow_route:Slow", new=lambda made, settings: made(), kernels=True)
 """
 
 
@@ -51,7 +51,8 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "slow_route", raising=False)
-    monkeypatch.setitem(ROUTES, "slow", RouteRow("slow_route:Slow", lambda made, settings: made(), True))
+    row = RouteRow(path="slow_route:Slow", new=lambda made, settings: made(), kernels=True)
+    monkeypatch.setitem(ROUTES, "slow", row)
     return tmp_path / "log"
 
 

@@ -19,29 +19,10 @@ from spacy.training import Example
 
 from d2c.base.model_files import check_file
 from d2c.base.store import reading_checkpoint, write_checkpoint
+from d2c.dparsers.spacy.internals import fill
+from d2c.protocols.training import Course
 
 _MOST_BYTES = 1 << 29  # four times those of a network
-
-
-def fill(model: Any, data: bytes) -> None:
-    """Fill a network that has its shapes with weights, as thinc writes them.
-
-    Raises ValueError where layers or shapes are other ones: spaCy's compiled code reads past arrays that are
-    smaller than they should be.
-    """
-    own, read = model.to_dict(), srsly.msgpack_loads(data)
-    if any(read[part] != own[part] for part in ("nodes", "shims")):
-        raise ValueError("a network of another structure")
-    for layer, expected in zip(read["params"], own["params"], strict=True):
-        if _shapes(layer) != _shapes(expected):
-            raise ValueError("weights of other shapes")
-        if not all(numpy.isfinite(weights).all() for weights in layer.values() if weights is not None):
-            raise ValueError("some weights are no numbers")
-    model.from_dict(own | {"params": read["params"]})
-
-
-def _shapes(layer: dict[str, Any]) -> dict[str, Any]:
-    return {name: None if array is None else (array.shape, array.dtype) for name, array in layer.items()}
 
 
 class Batches(Iterator[list[Example]]):
@@ -67,19 +48,15 @@ class Batches(Iterator[list[Example]]):
 
 @dataclass(eq=False)
 class SpacyTraining:
-    """What the next step of a training depends on, and the best state so far.
+    """What the next step of a training depends on, and how far it is, with the best weights so far.
 
-    model, optimizer: thinc's; step: how many were made, which took so many seconds
-    best:             weights and score
-    path:             of the checkpoint
+    model, optimizer: thinc's; path: of the checkpoint
     """
 
     model: Any
     optimizer: Any
     batches: Batches
-    step: int = 0
-    seconds: float = 0.0
-    best: tuple[bytes, float] | None = None
+    course: Course[bytes]
     path: Path | None = None
 
     def keep_in(self, directory: Path, name: str, *made_of: object) -> None:
@@ -97,15 +74,16 @@ class SpacyTraining:
         if self.path.exists():
             self._resume(self.path)
 
-    def keep(self, best: bytes, score: float) -> None:
-        """Write a checkpoint where there is to be one. Raises ModelError."""
-        if self.path is None:
+    def keep(self, scored: bool) -> None:
+        """Write a checkpoint after an evaluation where there is to be one. Raises ModelError."""
+        if self.path is None or not scored:
             return
+        course = self.course
         drawn, (name, keys, *numbers) = random.getstate(), numpy.random.get_state()
         adam = self.optimizer
         state = {
-            "numbers": [self.step, self.seconds, score],
-            "weights": [self.model.to_bytes(), best],
+            "numbers": [course.done, course.seconds, course.best_score],
+            "weights": [self.model.to_bytes(), course.best],
             "moments": [
                 [adam.mom1.get(key), adam.mom2.get(key), adam.nr_update.get(key, 0)]
                 for key, _ in self._parameters()
@@ -120,11 +98,11 @@ class SpacyTraining:
         check_file(path, _MOST_BYTES)
         with reading_checkpoint(path):
             state = srsly.msgpack_loads(path.read_bytes())
-            self.step, self.seconds, score = state["numbers"]
+            done, seconds, score = state["numbers"]
             weights, best = state["weights"]
             fill(self.model, best)
             fill(self.model, weights)
-            self.best = best, score
+            self.course = Course(self.course.plan, done, seconds=seconds, best=best, best_score=score)
             self._take_moments(state["moments"])
             order, self.batches.place = state["order"]
             if sorted(order) != sorted(self.batches.order) or not 0 <= self.batches.place <= len(order):
@@ -133,7 +111,7 @@ class SpacyTraining:
             (version, keys, gauss), numbers = state["drawn"]
             random.setstate((version, tuple(keys), gauss))
             numpy.random.set_state(tuple(numbers))
-            for _ in range(self.step):
+            for _ in range(done):
                 self.optimizer.step_schedules()
 
     def _take_moments(self, moments: list[Any]) -> None:

@@ -11,9 +11,8 @@ actions, and labels every root `ROOT`. So it sees `d2c.protocols.codes` here; th
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import msgspec
 import numpy
@@ -24,21 +23,21 @@ from spacy.vectors import Vectors
 from d2c.base.batches import batches
 from d2c.base.errors import ModelError
 from d2c.base.model_files import check_file
-from d2c.base.settings import seed_setting, setting
 from d2c.base.temporary import whole_directory
+from d2c.dparsers.settings import SpacySettings
+from d2c.dparsers.spacy.internals import load_weights, resize
 from d2c.dparsers.spacy.training import (
     LEFT_OUT,
     SpacyEstimator,
     forgetting,
     known_sizes,
-    load_weights,
     tok2vec,
 )
 from d2c.dparsers.spacy.vectors import kept_vectors, read_vectors, write_vectors
 from d2c.protocols.codes import Codes, read_trees
 from d2c.protocols.directories import SETTINGS, ModelFormat, loading
 from d2c.protocols.dparser import DependencyParser, Report
-from d2c.protocols.training import DEV_WORDS, check_choice, evaluating_arcs, seeded, thinned
+from d2c.protocols.training import DEV_WORDS, evaluating_arcs, seeded, thinned
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 
@@ -56,42 +55,27 @@ SIZES = {
 }
 
 
-@dataclass(eq=False)
 class SpacyParser(SpacyEstimator, DependencyParser):
-    """spaCy's dependency parser.
-
-    preset:  default (30 passes over the training treebank) or small (10)
-    epochs:  so many passes instead
-    seed:    same seed, same model, on one machine
-    vectors: word vectors, as text (a word and its numbers per line), which the network sees, too
-    network: narrow, or wide, which learns more from large treebanks, and takes longer
-    checkpoints: a directory, from which a training that was killed goes on
-
-    It sees words and tags (XPOS).
-    """
+    """spaCy's dependency parser. It sees words and tags (XPOS), and word vectors if there are any."""
 
     COMPONENT: ClassVar[str] = "parser"
     WHO: ClassVar[str] = "spacy"
     PRESETS: ClassVar[Mapping[str, int]] = {"default": 30, "small": 10}  # passes over the training treebank
 
-    preset: str = "default"
-    epochs: float | None = setting(None, above=0)
-    seed: int = seed_setting()
-    vectors: Path | None = None
-    network: str = "narrow"
-    checkpoints: Path | None = None
-    codes_: Codes = field(default=Codes((), None), init=False)
-    nlp_: Any = field(default=None, init=False)
+    settings: SpacySettings
+
+    def __init__(self, settings: SpacySettings) -> None:
+        super().__init__(settings)
+        self.codes_ = Codes((), None)
 
     def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
         """Learn, and leave the model with the best LAS on the second file; errors: `DependencyParser`."""
-        self._check()
-        check_choice("network", self.network, SIZES)
         train, dev = read_trees(train_conllu), read_trees(dev_conllu)
         dev = [*thinned(dev, DEV_WORDS)]
         self.codes_ = Codes.of(train)
-        with seeded(self.seed), whole_directory(directory, SETTINGS) as staging:
-            self._build(read_vectors(self.vectors) if self.vectors else None)
+        vectors = self.settings.vectors
+        with seeded(self.settings.seed), whole_directory(directory, SETTINGS) as staging:
+            self._build(read_vectors(vectors) if vectors else None)
             examples = [Example(self._doc(dtree.tokens), self._gold_doc(dtree)) for dtree in train]
             evaluate = evaluating_arcs(self, dev, progress)
             self._learn(examples, evaluate, staging, train, dev)
@@ -108,7 +92,7 @@ class SpacyParser(SpacyEstimator, DependencyParser):
         known = [dtree for dtree in train if self.codes_.code_of.keys() >= {*(dtree.labels or ())}]
         examples = [Example(self._doc(dtree.tokens), self._gold_doc(dtree)) for dtree in known]
         evaluate = evaluating_arcs(self, dev, progress)
-        with seeded(self.seed), whole_directory(directory, SETTINGS) as staging:
+        with seeded(self.settings.seed), whole_directory(directory, SETTINGS) as staging:
             self._improve(examples, evaluate, staging, rate, known, dev)
             self._leave(staging)
         return self
@@ -117,16 +101,17 @@ class SpacyParser(SpacyEstimator, DependencyParser):
         """Complete a model's directory: write settings, and static vectors if the network sees any."""
         if self.nlp_.vocab.vectors.data.size:
             write_vectors(directory, self.nlp_.vocab.vectors)
-        FORMAT.write(directory, {"sizes": SIZES[self.network]} | self.codes_.settings, self)
+        said = {"sizes": SIZES[self.settings.network]} | self.codes_.settings
+        FORMAT.write(directory, said, self.settings)
 
     @classmethod
     def load(cls, directory: Path) -> Self:
         """Return the parser that `train` left, which cannot bring code with it. Raises ModelError."""
-        settings, path = FORMAT.read(directory), Path(directory) / cls.COMPONENT
+        said, path = FORMAT.read(directory), Path(directory) / cls.COMPONENT
         with loading(path):
-            parser = cls(**FORMAT.parameters_in(settings))
-            parser.codes_ = msgspec.convert(settings, Codes)
-            parser.network = known_sizes(settings["sizes"], SIZES)
+            network = known_sizes(said["sizes"], SIZES)
+            parser = cls(SpacySettings(network=network, **FORMAT.parameters_in(said)))
+            parser.codes_ = msgspec.convert(said, Codes)
             parser._build(kept_vectors(Path(directory)))
             parser._load_weights(path)
         return parser
@@ -143,7 +128,7 @@ class SpacyParser(SpacyEstimator, DependencyParser):
 
     def _build(self, vectors: Vectors | None) -> None:
         """Make an untrained parser."""
-        sizes = SIZES[self.network]
+        sizes = SIZES[self.settings.network]
         model = {
             "@architectures": "spacy.TransitionBasedParser.v2",
             "state_type": "parser",
@@ -159,7 +144,7 @@ class SpacyParser(SpacyEstimator, DependencyParser):
         """Read the actions, then what they are chosen with."""
         check_file(path / "moves", MOST_ACTIONS)
         self._component.from_disk(path, exclude=[*LEFT_OUT, "model"])
-        self._component._resize()
+        resize(self._component)
         doc = self._doc(Tokens(("a", "b"), ("A", "B")))
         load_weights(self._component, path / "model", doc)
         next(self._component.pipe([doc]))

@@ -8,16 +8,16 @@ numbers: it reads tags that begin with `!` as tags that a word does not have.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from d2c.base.settings import seed_setting, setting
 from d2c.base.temporary import whole_directory
-from d2c.dparsers.spacy.training import SpacyEstimator, forgetting, known_sizes, load_weights, tok2vec
+from d2c.dparsers.settings import SpacyTaggerSettings
+from d2c.dparsers.spacy.internals import load_weights
+from d2c.dparsers.spacy.training import SpacyEstimator, forgetting, known_sizes, tok2vec
 from d2c.protocols.directories import ModelFormat
 from d2c.protocols.dparser import EMPTY_FORM, Report
 from d2c.protocols.training import Evaluate, TrainedTagger, Treebanks
@@ -30,15 +30,8 @@ MOST_TAGS = 1 << 16
 SIZES = {"width": 96, "depth": 4, "rows": 5000}  # of the network: spaCy's own
 
 
-@dataclass(eq=False)
 class SpacyTagger(SpacyEstimator, TrainedTagger):
-    """spaCy's tagger.
-
-    preset: default (10 passes over the training treebank) or small (5)
-    epochs: so many passes instead
-    seed:   same seed, same model, on one machine
-    checkpoints: a directory, from which a training that was killed goes on
-    """
+    """spaCy's tagger."""
 
     FORMAT: ClassVar[ModelFormat] = FORMAT
     WINDOW: ClassVar[int] = 256
@@ -46,12 +39,14 @@ class SpacyTagger(SpacyEstimator, TrainedTagger):
     WHO: ClassVar[str] = "tagger spacy"
     PRESETS: ClassVar[Mapping[str, int]] = {"default": 10, "small": 5}  # passes over the training treebank
 
-    preset: str = "default"
-    epochs: float | None = setting(None, above=0)
-    seed: int = seed_setting()
-    checkpoints: Path | None = None
-    tags_: tuple[str, ...] = field(default=(), init=False)
-    nlp_: Any = field(default=None, init=False)
+    settings: SpacyTaggerSettings
+
+    def __init__(self, settings: SpacyTaggerSettings) -> None:
+        super().__init__(settings)
+
+    @classmethod
+    def _of(cls, said: dict[str, Any], device: str | None) -> Self:
+        return cls(SpacyTaggerSettings(**FORMAT.parameters_in(said)))
 
     def _fit(self, treebanks: Treebanks, evaluate: Evaluate, directory: Path) -> dict[str, Any]:
         self._build(SIZES)
@@ -75,7 +70,7 @@ class SpacyTagger(SpacyEstimator, TrainedTagger):
         evaluate = self._evaluating(dev, progress)
         with self._seeded(), whole_directory(directory, FORMAT.file) as staging:
             self._improve(examples, evaluate, staging, rate, known, [*dev])
-            FORMAT.write(staging, {"tags": self.tags_, "sizes": SIZES}, self)
+            FORMAT.write(staging, {"tags": self.tags_, "sizes": SIZES}, self.settings)
         return self
 
     def _examples(self, train: Sequence[Tokens]) -> list[Example]:
@@ -83,8 +78,8 @@ class SpacyTagger(SpacyEstimator, TrainedTagger):
         gold = (self._doc(tokens.forms, [codes[tag] for tag in tokens.tags]) for tokens in train)
         return [Example(self._doc(tokens.forms), doc) for tokens, doc in zip(train, gold, strict=True)]
 
-    def _restore(self, directory: Path, settings: dict[str, Any]) -> None:
-        known_sizes(settings["sizes"], {self.COMPONENT: SIZES})
+    def _restore(self, directory: Path, said: dict[str, Any]) -> None:
+        known_sizes(said["sizes"], {self.COMPONENT: SIZES})
         self._build(SIZES)
         if not 0 < len(self.tags_) <= MOST_TAGS:
             raise ValueError(f"{len(self.tags_)} tags")

@@ -8,30 +8,26 @@ spaCy's `config.cfg`, which could name functions to call.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
-import numpy
 import spacy
-from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.vectors import Vectors
 from thinc.api import Adam, warmup_linear
 
 from d2c.base.locks import SharedLock
-from d2c.base.model_files import check_file
-from d2c.dparsers.spacy.checkpoint import Batches, SpacyTraining, fill
-from d2c.protocols.training import Evaluate, best_state, check_choice, check_limits, evaluations, seeded
+from d2c.dparsers.settings import SpacyTaggerSettings
+from d2c.dparsers.spacy.checkpoint import Batches, SpacyTraining
+from d2c.protocols.training import Course, Evaluate, TrainingPlan, best_state
 
 LEFT_OUT = ["vocab", "cfg"]  # of spaCy's files: words are hashed; codes, tags and sizes are settings
 
 # Batches of 150 or 600 words learn the same in the same time (1,000 sentences of CRAFT).
 _BATCH_WORDS, _RATE, _DROPOUT = 300, 0.002, 0.1
-_MOST_BYTES = 1 << 27  # of a file of spaCy's
 
 _ONE_AT_A_TIME = SharedLock()  # of all pipelines: they are copied to other processes, locks are not
 
@@ -81,25 +77,6 @@ def known_sizes(sizes: Any, known: Mapping[str, dict[str, int]]) -> str:
     raise ValueError("the sizes of the network are other ones")
 
 
-def load_weights(component: Any, path: Path, doc: Doc) -> None:
-    """Fill a component that has its labels with weights from a file.
-
-    doc: any that the network can see, for it to find its shapes
-
-    Raises ModelError, and what `fill` raises.
-    """
-    check_file(path, _MOST_BYTES)
-    for layer in component.model.walk():
-        if layer.name == "precomputable_affine":  # which is else tuned for a second until its output is white
-            sizes = [layer.get_dim(name) for name in ("nF", "nO", "nP", "nI")]
-            layer.set_param("W", numpy.ones(sizes, numpy.float32))
-            layer.set_param("b", numpy.ones(sizes[1:3], numpy.float32))
-            layer.set_param("pad", numpy.ones((1, *sizes[:3]), numpy.float32))
-    with seeded(0):
-        component.model.initialize([doc])
-    fill(component.model, path.read_bytes())
-
-
 class SpacyEstimator:
     """A component of a pipeline that is trained, saved and loaded by itself.
 
@@ -110,11 +87,9 @@ class SpacyEstimator:
     COMPONENT: ClassVar[str]
     WHO: ClassVar[str]
     PRESETS: ClassVar[Mapping[str, int]]
-    preset: str
-    epochs: float | None
-    seed: int
-    checkpoints: Path | None
-    nlp_: Any
+
+    def __init__(self, settings: SpacyTaggerSettings) -> None:
+        self.settings, self.nlp_ = settings, cast(Any, None)
 
     @property
     def _component(self) -> Any:
@@ -126,11 +101,6 @@ class SpacyEstimator:
         if vectors is not None:
             self.nlp_.vocab.vectors = vectors
         self.nlp_.add_pipe(self.COMPONENT, config=config)
-
-    def _check(self) -> None:
-        """Raise ModelError for parameters that it does not know or that are out of range."""
-        check_limits(self)
-        check_choice("preset", self.preset, self.PRESETS)
 
     def _learn(
         self, examples: list[Example], evaluate: Evaluate, directory: Path, *made_of: object, **labels: Any
@@ -147,30 +117,26 @@ class SpacyEstimator:
         evaluate: is called ten times, or once after each pass; rate: the highest of learning
         made_of:  what, beside weights, vectors and settings, tells this training from others
         """
-        epochs = self.PRESETS[self.preset] if self.epochs is None else self.epochs
+        given = self.settings
+        epochs = self.PRESETS[given.preset] if given.epochs is None else given.epochs
         steps = max(1, round(epochs * sum(map(len, examples)) / _BATCH_WORDS))
         interval = math.ceil(steps / max(1, min(epochs, 10)))
         rates = warmup_linear(rate, max(1, steps // 20), steps + 1)
         adam = {"L2": 0.01, "L2_is_weight_decay": True, "grad_clip": 1.0, "use_averages": False}
         optimizer = Adam(rates, **adam)  # type: ignore[arg-type]
         component = self._component
-        training = SpacyTraining(component.model, optimizer, Batches(examples, _BATCH_WORDS))
-        if self.checkpoints is not None:
-            settings = (self.seed, epochs, rate, _BATCH_WORDS, _DROPOUT)
+        course: Course[bytes] = Course(TrainingPlan(self.WHO, steps, interval))
+        training = SpacyTraining(component.model, optimizer, Batches(examples, _BATCH_WORDS), course)
+        if given.checkpoints is not None:
+            settings = (given.seed, epochs, rate, _BATCH_WORDS, _DROPOUT)
             vectors = sha256(self.nlp_.vocab.vectors.data).digest()  # which are not among the weights
-            training.keep_in(Path(self.checkpoints), self.WHO, settings, vectors, *made_of)
-        begin = time.monotonic() - training.seconds
+            training.keep_in(given.checkpoints, self.WHO, settings, vectors, *made_of)
 
         def update() -> float:
             losses = component.update(next(training.batches), drop=_DROPOUT, sgd=optimizer)
             optimizer.step_schedules()
             return float(losses[component.name])
 
-        def score(step: int, loss: float) -> float:
-            training.step, training.seconds = step, time.monotonic() - begin
-            return evaluate(step, steps, loss, training.seconds)
-
-        made = evaluations(steps, interval, update, self.WHO, done=training.step)
-        best = best_state(made, score, component.model.to_bytes, training.best, training.keep)
+        best = best_state(training.course, update, evaluate, component.model.to_bytes, training.keep)
         component.model.from_bytes(best)
         component.to_disk(directory / self.COMPONENT, exclude=LEFT_OUT)

@@ -26,6 +26,7 @@ from d2c.base.errors import ModelError, needing
 from d2c.base.model_files import check_file, read_json
 from d2c.dparsers.stanza.bert import Bert, States
 from d2c.protocols.directories import loading
+from d2c.protocols.settings import FINETUNE
 
 NAME = "encoder"  # what Stanza is told it is called: it looks for `bart` and `xlnet` even in paths
 FOLDER = "encoder"  # in a model's directory
@@ -146,7 +147,7 @@ def said_of(source: str | None) -> dict[str, str]:
     if source is None:
         return {}
     name = Path(source).resolve().name if Path(source).is_dir() else source
-    return {"bert_model": name, "preset": "finetune"}
+    return {"transformer": name, "preset": FINETUNE}
 
 
 def load_encoder(source: str | Path) -> tuple[Encoder, Any]:

@@ -51,8 +51,8 @@ class ArcLabelScores:
         return torch.cat([self._bilinear(*part)[:, 0] for part in parts])
 
 
-class ArcLabelScorer(DeepBiaffineScorer):  # type: ignore[misc]
-    """Stanza's scorer of labels, with the weights of a given one.
+class ArcLabelScorer(nn.Module):
+    """What scores labels in place of Stanza's scorer, by the same weights under the same names.
 
     gold: [sentences, words] the heads in training
     """
@@ -60,8 +60,9 @@ class ArcLabelScorer(DeepBiaffineScorer):  # type: ignore[misc]
     gold: Tensor
 
     def __init__(self, scorer: DeepBiaffineScorer) -> None:
-        nn.Module.__init__(self)
-        self.__dict__.update(scorer.__dict__)
+        super().__init__()
+        self.W1, self.W2, self.scorer = scorer.W1, scorer.W2, scorer.scorer
+        self.hidden_func, self.dropout = scorer.hidden_func, scorer.dropout
 
     def forward(self, dependents: Tensor, heads: Tensor) -> Any:
         """Return `ArcLabelScores`, in training scores; dependents, heads: [sentences, words + 1, size]."""
@@ -117,8 +118,8 @@ class GraphNetwork(GraphParser):  # type: ignore[misc]
 
     def __init__(self, *rest: Any, **more: Any) -> None:
         super().__init__(*rest, **more)
-        if "deprel" in self._modules:  # else arcs have embeddings, from which labels are scored
-            self.deprel: Any = ArcLabelScorer(self._modules["deprel"])
+        if hasattr(self, "deprel"):  # else arcs have embeddings, from which labels are scored
+            self.deprel: Any = ArcLabelScorer(self.deprel)
         if share := self.args.get("smoothing"):
             self.crit: Any = SmoothedLoss(share)
         if self.args.get("yields"):
@@ -143,7 +144,7 @@ class GraphNetwork(GraphParser):  # type: ignore[misc]
             if self.packs and self.args.get("yields"):
                 found.append(functional.log_softmax(self._of_yields(mask), 2).cpu().numpy())
             return 0.0, found
-        if "deprel" in self._modules:
+        if hasattr(self, "deprel"):
             self.deprel.gold = batch[9]
         loss, predictions = super().forward(*batch)
         if self.args.get("yields"):

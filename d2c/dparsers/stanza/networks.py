@@ -1,5 +1,8 @@
 """What all of Stanza's networks share here: plain rows of words, prediction, seeds, silence, turns and files.
 
+What is used of Stanza beyond what it documents is held against the installed version by
+tests/dparsers/test_internals.py.
+
 Stanza's `.pt` files are torch's, in its old format: a pickle of plain data, read by an unpickler that knows
 tensors and nothing that could run, then the numbers. They are looked at before Stanza builds a network of the
 sizes that they say.
@@ -21,8 +24,9 @@ import torch
 from stanza.models.common.pretrain import Pretrain
 from stanza.models.common.utils import set_random_seed
 from stanza.models.depparse.data import DataLoader
-from stanza.models.depparse.trainer import Trainer, TransitionTrainer
+from stanza.models.depparse.trainer import Trainer
 from stanza.models.depparse.utils import predict_dataset
+from stanza.models.pos.trainer import Trainer as TaggerTrainer
 from torch.overrides import TorchFunctionMode
 
 from d2c.base.errors import ModelError
@@ -38,7 +42,7 @@ from d2c.protocols.training import seeded as seeded_numpy
 # them without end.
 os.register_at_fork(after_in_child=lambda: torch.set_num_threads(1))
 
-TRAINERS = {"graph": GraphNetworkTrainer, "transition": TransitionTrainer, "joint": JointTrainer}
+TRAINERS: dict[str, Any] = {"graph": GraphNetworkTrainer, "joint": JointTrainer}
 
 Found = tuple[Arcs, list[str], PackedArcs | None]  # of a sentence: arcs, tags, packed arcs
 
@@ -77,6 +81,13 @@ class StanzaDocument:
 
     def get(self, fields: object, as_sentences: bool) -> list[list[WordRow]]:
         return [[row.copy() for row in sentence] for sentence in self.sentences]  # loaders change them
+
+
+class BareTagger(TaggerTrainer):  # type: ignore[misc]
+    """Stanza's trainer of a tagger without its constructor, which would load a transformer by its name."""
+
+    def __init__(self, arguments: dict[str, Any], vocab: Any, model: torch.nn.Module) -> None:
+        self.args, self.vocab, self.model = arguments, vocab, model
 
 
 def predict(

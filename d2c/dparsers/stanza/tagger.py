@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import torch
 from stanza.models import tagger as stanza_program
@@ -21,21 +20,24 @@ from stanza.models.pos.model import Tagger
 from stanza.models.pos.tag_columns import UPOS_COLUMN, tag_columns_from_config
 from stanza.models.pos.vocab import MultiVocab
 
-from d2c.base.settings import seed_setting, setting
+from d2c.dparsers.settings import StanzaTaggerSettings
 from d2c.dparsers.stanza.encoder import FOLDER, NAME, read_encoder, said_of
 from d2c.dparsers.stanza.networks import (
     ONE_AT_A_TIME,
+    BareTagger,
     StanzaDocument,
     load_network,
     quiet,
     read_checkpoint,
     seeded,
 )
-from d2c.dparsers.stanza.tasks import ARGUMENTS, StanzaEstimator, TagTask, bare_tagger
+from d2c.dparsers.stanza.tasks import ARGUMENTS, StanzaEstimator, TagTask
 from d2c.dparsers.stanza.training import EncoderPair, Preset
+from d2c.protocols.abilities import TaggerAbilities
 from d2c.protocols.directories import ModelFormat, loading
 from d2c.protocols.dparser import EMPTY_FORM
-from d2c.protocols.training import Evaluate, TrainedTagger, Treebanks, check_choice
+from d2c.protocols.settings import FINETUNE
+from d2c.protocols.training import Evaluate, TrainedTagger, Treebanks
 
 # The model directory: the settings and a file of the network.
 FORMAT = ModelFormat("tagger", "stanza", 1, ("preset", "epochs", "seed"))
@@ -61,45 +63,31 @@ PRESETS = {
     "default": Preset({"batch_size": 32}, epochs=30),
     # Batches of 16 sentences, and stronger dropout, learn less in the same time (1,000 sentences of CRAFT).
     "small": Preset(_SMALL, epochs=10),
+    FINETUNE: Preset(_SMALL | {"char": False} | ARGUMENTS, epochs=5, least_steps=400),
 }
-FINETUNE = Preset(_SMALL | {"char": False} | ARGUMENTS, epochs=5, least_steps=400)
 
 
-@dataclass(eq=False)
 class StanzaTagger(StanzaEstimator, TrainedTagger):
-    """Stanza's tagger.
-
-    preset:    default (Stanza's own sizes, made for GPUs) or small (minutes on two cores); neither is for a
-               tagger with a transformer
-    bert_model, checkpoints: as of a `StanzaParser`
-    epochs:    passes over the training treebank, instead of the preset's number
-    device:    cpu, cuda, ...; None: cuda where there is one
-    seed:      same seed, same model, on one machine and number of threads; not on cuda
-    arguments: further arguments of Stanza's training program, over those of the preset
-    """
+    """Stanza's tagger."""
 
     FORMAT: ClassVar[ModelFormat] = FORMAT
     WINDOW: ClassVar[int] = 1024
     FILE: ClassVar[str] = "tagger.pt"
+    PRESETS: ClassVar[Mapping[str, Preset]] = PRESETS
+    settings: StanzaTaggerSettings
 
-    preset: str = "default"
-    epochs: float | None = setting(None, above=0)
-    device: str | None = None
-    seed: int = seed_setting()
-    arguments: Mapping[str, Any] | None = None
-    bert_model: str | None = None
-    checkpoints: Path | None = None
-    tags_: tuple[str, ...] = field(default=(), init=False)
-    trainer_: Any = field(default=None, init=False)
+    def __init__(self, settings: StanzaTaggerSettings) -> None:
+        super().__init__(settings)
+        self.abilities = TaggerAbilities(gpu=self._wants_gpu)
 
-    def _check(self) -> None:
-        super()._check()
-        if self.bert_model is None:
-            check_choice("preset", self.preset, PRESETS)
+    @classmethod
+    def _of(cls, said: dict[str, Any], device: str | None) -> Self:
+        own = {"transformer": said.get("transformer"), **FORMAT.parameters_in(said)}
+        return cls(StanzaTaggerSettings(device=device, **own))
 
     @contextmanager
     def _seeded(self) -> Iterator[None]:
-        with quiet(), seeded(self.seed):
+        with quiet(), seeded(self.settings.seed):
             yield
 
     def _fit(self, treebanks: Treebanks, evaluate: Evaluate, directory: Path) -> dict[str, Any]:
@@ -107,7 +95,7 @@ class StanzaTagger(StanzaEstimator, TrainedTagger):
         code_of = {tag: str(i) for i, tag in enumerate(self.tags_)}
         pairs = (zip(tokens.forms, tokens.tags, strict=True) for tokens in train)
         rows = [[[form or EMPTY_FORM, code_of[tag]] for form, tag in sentence] for sentence in pairs]
-        preset = PRESETS[self.preset] if self.bert_model is None else FINETUNE
+        preset = self._preset()
         own = {"pretrain": False, "tag_columns": (UPOS_COLUMN,)}
 
         def build(arguments: dict[str, Any], encoder: EncoderPair | None) -> TagTask:
@@ -116,14 +104,13 @@ class StanzaTagger(StanzaEstimator, TrainedTagger):
         arguments = self._filled(stanza_program.parse_args([]), preset, **own)
         self._learn(build, arguments, preset, directory, rows, dev)
         self._read(directory)  # at once: Stanza only logs it where a model cannot be written
-        return said_of(self.bert_model)
+        return said_of(self.settings.transformer)
 
-    def _restore(self, directory: Path, settings: dict[str, Any]) -> None:
-        self.bert_model = settings.get("bert_model")
+    def _restore(self, directory: Path, said: dict[str, Any]) -> None:
         self._read(directory)
 
     def _read(self, directory: Path) -> None:
-        path, has_encoder = directory / self.FILE, self.bert_model is not None
+        path, has_encoder = directory / self.FILE, self.settings.transformer is not None
         encoder, tokenizer = read_encoder(directory / FOLDER) if has_encoder else (None, None)
         with quiet(), loading(path):
             checkpoint = read_checkpoint(path, ("model", "vocab", "config"))
@@ -135,7 +122,7 @@ class StanzaTagger(StanzaEstimator, TrainedTagger):
             known = [int(unit) for unit in vocab["upos"] if unit.isdecimal()]
             if sorted(known) != [*range(len(self.tags_))]:
                 raise ValueError(f"a model of {len(known)} tags, where the settings have {len(self.tags_)}")
-            self.trainer_ = bare_tagger(config, vocab, model.to(self._device))
+            self.trainer_ = BareTagger(config, vocab, model.to(self._device))
 
     def _predict(self, sentences: list[list[str]]) -> Sequence[Sequence[str]]:
         rows = [[[form, EMPTY_FORM] for form in forms] for forms in sentences]

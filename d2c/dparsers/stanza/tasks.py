@@ -9,7 +9,7 @@ import random
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import torch
 from stanza.models.common.pretrain import Pretrain
@@ -22,8 +22,10 @@ from stanza.models.pos.model import Tagger
 from torch import Tensor
 
 from d2c.base.batches import batches
+from d2c.base.errors import ParameterError
+from d2c.dparsers.settings import StanzaTaggerSettings
 from d2c.dparsers.stanza.encoder import FOLDER, NAME, Encoder, load_encoder, save_encoder
-from d2c.dparsers.stanza.networks import TRAINERS, Sentences, StanzaDocument, batch_words
+from d2c.dparsers.stanza.networks import TRAINERS, BareTagger, Sentences, StanzaDocument, batch_words
 from d2c.dparsers.stanza.training import (
     EncoderPair,
     NetworkTask,
@@ -33,6 +35,7 @@ from d2c.dparsers.stanza.training import (
     learned_weights,
     on_gpu,
 )
+from d2c.protocols.settings import FINETUNE
 from d2c.protocols.training import Evaluate
 
 # Of Stanza's training programs, for an encoder of _SIZE numbers a piece (5,000 sentences of CRAFT). Its rate
@@ -186,7 +189,7 @@ class TagTask(StanzaTask):
         else:
             made = Tagger(arguments, vocab, share_hid=arguments["share_hid"], **self._around())
             self.model, self.part = made.to(device), self.words
-            self.trainer = bare_tagger(arguments, vocab, self.model)
+            self.trainer = BareTagger(arguments, vocab, self.model)
             self._optimize(None)
 
     @property
@@ -208,37 +211,37 @@ class TagTask(StanzaTask):
             yield from sampled
 
 
-def bare_tagger(arguments: dict[str, Any], vocab: Any, model: torch.nn.Module) -> tag_trainer.Trainer:
-    """Return Stanza's trainer of a tagger: its constructor would load a transformer by its name."""
-    trainer = tag_trainer.Trainer.__new__(tag_trainer.Trainer)
-    trainer.args, trainer.vocab, trainer.model = arguments, vocab, model
-    return trainer
-
-
 class StanzaEstimator:
-    """A parser or tagger of Stanza's; its parameters are those of `StanzaParser`.
+    """A parser or tagger of Stanza's.
 
-    FILE: the network's, in a model's directory
+    FILE:    the network's, in a model's directory
+    PRESETS: sizes and schedules
     """
 
     FILE: ClassVar[str]
-    preset: str
-    epochs: float | None
-    device: str | None
-    seed: int
-    bert_model: str | None
-    checkpoints: Path | None
-    arguments: Mapping[str, Any] | None
-    trainer_: Any
+    PRESETS: ClassVar[Mapping[str, Preset]]
 
-    @property
-    def misses_gpu(self) -> bool:
-        """Whether it has Stanza's own sizes, and is to be trained on a CPU."""
-        return self.preset == "default" and self.bert_model is None and self._device == "cpu"
+    def __init__(self, settings: StanzaTaggerSettings) -> None:
+        self.settings, self.trainer_ = settings, cast(Any, None)
 
     @property
     def _device(self) -> str:
-        return self.device or str(default_device())
+        return self.settings.device or str(default_device())
+
+    @property
+    def _wants_gpu(self) -> bool:
+        """Whether it has Stanza's own sizes, and is to be trained on a CPU."""
+        return (
+            self.settings.preset == "default" and self.settings.transformer is None and self._device == "cpu"
+        )
+
+    def _preset(self) -> Preset:
+        """Return sizes and schedule. Raises ParameterError for a preset that lacks a transformer."""
+        if self.settings.transformer is not None:
+            return self.PRESETS[FINETUNE]
+        if self.settings.preset == FINETUNE:
+            raise ParameterError("the preset finetune needs a ", "transformer")
+        return self.PRESETS[self.settings.preset]
 
     def _filled(self, defaults: Mapping[str, Any], preset: Preset, **own: object) -> dict[str, Any]:
         """Return the arguments of Stanza's training program."""
@@ -246,7 +249,7 @@ class StanzaEstimator:
             **defaults,
             "shorthand": "d2c",
             "lang": "d2c",
-            "seed": self.seed,
+            "seed": self.settings.seed,
             "device": self._device,
             # These two delete a word of some training sentences, by tags and marks of UD, and leave all
             # labels as they are, although the labels of its sisters count its attachment.
@@ -254,7 +257,7 @@ class StanzaEstimator:
             "drop_initial_punct_prob": 0.0,
             **own,
             **preset.arguments,
-            **(self.arguments or {}),
+            **(self.settings.arguments or {}),
         }
 
     def _learn(
@@ -270,17 +273,18 @@ class StanzaEstimator:
 
         treebanks: what it is trained on; encoder: that of a network that goes on, for which arguments fit
         """
-        if self.bert_model is not None and encoder is None:
-            encoder = load_encoder(self.bert_model)
+        settings = self.settings
+        if settings.transformer is not None and encoder is None:
+            encoder = load_encoder(settings.transformer)
             arguments = fitted(arguments, encoder[0])
         of_device = sized(arguments) if encoder else arguments
         task = build(of_device, encoder)
         self.trainer_ = task.trainer  # which scores on dev
-        training = NetworkTraining(task, of_device, preset, self.epochs)
-        if encoder and self.checkpoints is not None:
+        training = NetworkTraining(task, of_device, preset, settings.epochs)
+        if encoder and settings.checkpoints is not None:
             # But where Stanza's programs run, and which files they read.
             made_of = [one for one in of_device.items() if not one[0].endswith(("device", "_file", "_dir"))]
-            training.keep_in(self.checkpoints, sorted(made_of), preset, self.epochs, treebanks)
+            training.keep_in(settings.checkpoints, sorted(made_of), preset, settings.epochs, treebanks)
         training.run()
         self.trainer_ = task.trainer
         if encoder:

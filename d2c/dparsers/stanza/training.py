@@ -28,8 +28,7 @@ from torch import Tensor, nn
 from d2c.base.progress import log
 from d2c.base.store import reading_checkpoint, write_checkpoint
 from d2c.dparsers.stanza.encoder import Encoder
-from d2c.protocols.dparser import time_left
-from d2c.protocols.training import evaluations, rise_and_fall
+from d2c.protocols.training import Course, TrainingPlan, best_state, rise_and_fall
 
 _MINUTES = 5.0  # between checkpoints, which are also written after each evaluation
 EncoderPair = tuple[Encoder, Any]  # an encoder and its tokenizer
@@ -118,14 +117,12 @@ class NetworkTraining:
         self.task, self.arguments, self.falling = task, arguments, preset.epochs is not None
         passes = preset.epochs if epochs is None else epochs
         steps = math.ceil(passes * task.per_pass) if passes is not None else int(arguments["max_steps"])
-        self.steps = max(1, steps, preset.least_steps if epochs is None else 0)
+        steps = max(1, steps, preset.least_steps if epochs is None else 0)
         own = arguments["eval_interval"] if not self.falling else 0
-        self.interval = own or math.ceil(self.steps / preset.evaluations)
-        self.done = self.since = 0  # steps, in all and since the last evaluation
-        self.total = self.seconds = 0.0  # of the loss since then, and spent before this process
-        self.best: Mapping[str, Tensor] = {}  # empty until the first evaluation
-        self.best_score, self.best_step = -1.0, 0
-        self.factor = rise_and_fall(self.steps)  # of the learning rates
+        interval = own or math.ceil(steps / preset.evaluations)
+        plan = TrainingPlan(task.name, steps, interval, arguments["device"])
+        self.course: Course[Mapping[str, Tensor]] = Course(plan)
+        self.factor = rise_and_fall(steps)  # of the learning rates
         self.path: Path | None = None  # of the checkpoint
         self.kept = time.monotonic()
 
@@ -143,78 +140,68 @@ class NetworkTraining:
 
     def run(self) -> None:
         """Train, and leave the state that had the best score, the first of equal ones."""
-        begin, batches, task = time.monotonic() - self.seconds, self.task.batches(self.done), self.task
+        batches, task = self.task.batches(self.course.done), self.task
+        best = best_state(
+            self.course,
+            lambda: self._step(next(batches)),
+            task.score,
+            lambda: _copy(learned_weights(task.model)),
+            self._keep if self.path else None,
+            None if self.falling else self._over,
+        )
+        task.model.load_state_dict(best, strict=False)
 
-        def update() -> float:
-            left = time_left(self.done, self.steps, self.seconds)
-            log.debug("%s: step %d of %d, %s", task.name, self.done + 1, self.steps, left)
-            self._step(next(batches))
-            self.seconds = time.monotonic() - begin
-            return 0.0
-
-        device = self.arguments["device"]
-        for step, due in evaluations(self.steps, self.interval, update, task.name, device, self.done):
-            score = None
-            if due is not None:
-                score = task.score(step, self.steps, self.total / max(1, self.since), self.seconds)
-                if score > self.best_score:
-                    self.best = _copy(learned_weights(task.model))
-                    self.best_score, self.best_step = score, step
-                self.total, self.since = 0.0, 0
-            if self.path and (score is not None or time.monotonic() - self.kept > 60 * _MINUTES):
-                self._keep(self.path)
-                self.kept = time.monotonic()
-            if not self.falling and self._over(step, score):
-                break
-        task.model.load_state_dict(self.best, strict=False)
-
-    def _over(self, step: int, score: float | None) -> bool:
+    def _over(self, score: float | None) -> bool:
         """Follow Stanza's own schedule: a second optimizer when scores stall, then the end."""
-        trainer, arguments = self.task.trainer, self.arguments
+        trainer, arguments, step = self.task.trainer, self.arguments, self.course.done
         if score is not None:
             for scheduler in trainer.scheduler.values():
-                scheduler.step(num_steps=(step - 1) % self.interval + 1, metrics=score)
-        stalled = step - self.best_step >= arguments["max_steps_before_stop"]
+                scheduler.step(num_steps=(step - 1) % self.course.plan.interval + 1, metrics=score)
+        stalled = step - self.course.best_step >= arguments["max_steps_before_stop"]
         if arguments.get("second_stage") or not arguments["second_optim"]:
             return bool(stalled)
-        if stalled or step >= (arguments["second_optim_start_step"] or self.steps):
-            self.task.model.load_state_dict(self.best, strict=False)
-            self.best_step = step
+        if stalled or step >= (arguments["second_optim_start_step"] or self.course.plan.steps):
+            self.task.model.load_state_dict(self.course.best or {}, strict=False)
+            self.course.best_step = step
             self.task.second_stage()
         return False
 
-    def _step(self, batch: Sequence[int]) -> None:
-        lengths = self.task.lengths
+    def _step(self, batch: Sequence[int]) -> float:
+        """Learn from a batch; return its loss."""
+        lengths, total = self.task.lengths, 0.0
         words = sum(lengths[i] for i in batch)
         self.task.model.train()
         for part in [batch] if self.task.part is None else _cut(batch, lengths, self.task.part):
             loss = self.task.loss(part) * (sum(lengths[i] for i in part) / words)
             loss.backward()  # type: ignore[no-untyped-call]
-            self.total += loss.item()
+            total += loss.item()
         nn.utils.clip_grad_norm_(self.task.model.parameters(), self.arguments["max_grad_norm"])
         for optimizer in self.task.optimizers:
             if self.falling:
                 for group in optimizer.param_groups:
-                    group["lr"] = group.setdefault("initial_lr", group["lr"]) * self.factor(self.done)
+                    group["lr"] = group.setdefault("initial_lr", group["lr"]) * self.factor(self.course.done)
             optimizer.step()
             optimizer.zero_grad()
-        self.done, self.since = self.done + 1, self.since + 1
+        return total
 
     _NUMBERS = ("done", "since", "total", "seconds", "best_score")
 
-    def _keep(self, path: Path) -> None:
-        """Write a checkpoint, whole or not at all."""
+    def _keep(self, scored: bool) -> None:
+        """Write a checkpoint, whole or not at all, after each evaluation and every few minutes."""
+        if self.path is None or not (scored or time.monotonic() - self.kept > 60 * _MINUTES):
+            return
         gpu = on_gpu(self.arguments)
         state = {
-            "numbers": {name: getattr(self, name) for name in self._NUMBERS},
+            "numbers": {name: getattr(self.course, name) for name in self._NUMBERS},
             "model": learned_weights(self.task.model),
-            "best": dict(self.best),
+            "best": dict(self.course.best or {}),
             "optimizer": self.task.optimizers[0].state_dict(),
             "drawn": torch.get_rng_state(),
             "drawn_by_python": random.getstate(),
             "drawn_on_gpu": torch.cuda.get_rng_state(self.arguments["device"]) if gpu else None,
         }
-        write_checkpoint(path, lambda staged: torch.save(state, staged))
+        write_checkpoint(self.path, lambda staged: torch.save(state, staged))
+        self.kept = time.monotonic()
 
     def _resume(self, path: Path) -> None:
         """Take over a checkpoint. Raises ModelError for one that is broken."""
@@ -225,14 +212,14 @@ class NetworkTraining:
                 raise ValueError("other weights")
             self.task.model.load_state_dict(state["model"], strict=False)
             self.task.optimizers[0].load_state_dict(state["optimizer"])
-            self.best = _copy(state["best"])
-            for name in self._NUMBERS:
-                setattr(self, name, state["numbers"][name])
+            numbers = {name: state["numbers"][name] for name in self._NUMBERS}
+            self.course = Course(self.course.plan, **numbers, best=_copy(state["best"]) or None)
             torch.set_rng_state(state["drawn"])
             random.setstate(state["drawn_by_python"])
             if state["drawn_on_gpu"] is not None and on_gpu(self.arguments):
                 torch.cuda.set_rng_state(state["drawn_on_gpu"], self.arguments["device"])
-        log.info("%s: goes on after step %d of %d: %s", self.task.name, self.done, self.steps, path)
+        done, steps = self.course.done, self.course.plan.steps
+        log.info("%s: goes on after step %d of %d: %s", self.task.name, done, steps, path)
 
 
 def on_gpu(arguments: Mapping[str, Any]) -> bool:

@@ -20,7 +20,6 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
@@ -32,14 +31,14 @@ from d2c.base.counting import many
 from d2c.base.errors import ModelError
 from d2c.base.model_files import check_file
 from d2c.base.progress import log
-from d2c.base.settings import seed_setting, setting
 from d2c.base.temporary import whole_directory
+from d2c.dparsers.settings import UDPipeSettings
 from d2c.dparsers.udpipe import program
 from d2c.dparsers.udpipe.program import Columns, sentence_of
 from d2c.protocols.codes import Codes, read_training, read_trees
 from d2c.protocols.directories import SETTINGS, ModelFormat, loading
 from d2c.protocols.dparser import DependencyParser, Progress, Report
-from d2c.protocols.training import DEV_WORDS, check_choice, check_limits, reporter, thinned
+from d2c.protocols.training import DEV_WORDS, reporter, thinned
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 
@@ -48,7 +47,6 @@ FORMAT = ModelFormat("dparser", "udpipe", 1, ("system", "preset", "epochs", "bea
 _MODEL = "parser.udpipe"
 _MOST_BYTES, _PATIENCE = 1 << 29, 60.0  # of its file; seconds that another process may take to read it
 
-SYSTEMS = ("projective", "swap", "link2")
 # Options of UDPipe's training. By default it tries out each action to its end on every eighth sentence, which
 # doubles the time, and lets `projective` err and learn how to go on, which pays only after many passes.
 PRESETS: dict[str, dict[str, Any]] = {
@@ -60,56 +58,38 @@ _PROGRAM = (sys.executable, "-P", program.__file__)
 _EVALUATION = re.compile(r"Iteration (\d+): training logprob (\S+), heldout UAS (\S+)%, LAS (\S+)%")
 
 
-@dataclass(eq=False)
 class UDPipeParser(DependencyParser):
     """UDPipe 1's dependency parser.
-
-    system: projective, swap or link2
-    preset: default (UDPipe's own: 10 passes over the training treebank) or small (4 passes, quick ones)
-    epochs: so many passes instead, rounded up
-    beam:   width of the beam search in parsing; 1: greedy, which is five times as fast
-    seed:   same seed, same model; UDPipe's own is fixed, so this shuffles the training sentences
-    timeout: seconds after which training is ended; None: never
 
     It sees words, tags (XPOS), and, where the training treebank has any, morphology (FEATS).
     """
 
-    system: str = "projective"
-    preset: str = "default"
-    epochs: float | None = setting(None, above=0)
-    beam: int | str = 5
-    seed: int = seed_setting()
-    timeout: float | None = setting(None, above=0)
-    codes_: Codes = field(default=Codes((), None), init=False)
-    model_: Any = field(default=None, init=False)
-
-    def __post_init__(self) -> None:
-        if not str(self.beam).isdecimal():
-            raise ModelError(f"the beam is a number, not {self.beam!r}")
-        self.beam = int(self.beam)
+    def __init__(self, settings: UDPipeSettings) -> None:
+        self.settings = settings
+        self.codes_ = Codes((), None)
+        self.model_: Any = None
 
     def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
         """Learn, and leave the model with the best LAS on the second file; errors: `DependencyParser`."""
         options = self._options()
         train, dev = read_training(train_conllu), read_trees(dev_conllu)
         self.codes_ = Codes.of(train)
-        random.Random(self.seed).shuffle(train)
+        random.Random(self.settings.seed).shuffle(train)
         options["embedding_feats"] = 20 if any(dtree.tokens.morphs for dtree in train) else 0
         with whole_directory(Path(directory), SETTINGS) as staging:
             data = self._rows(train), self._rows(thinned(dev, DEV_WORDS))
-            _run_training(options, staging / _MODEL, data, progress, self.timeout)
-            FORMAT.write(staging, self.codes_.settings, self)
+            _run_training(options, staging / _MODEL, data, progress, self.settings.timeout)
+            FORMAT.write(staging, self.codes_.settings, self.settings)
             self.model_ = _load(staging / _MODEL)
         return self
 
     @classmethod
     def load(cls, directory: Path) -> Self:
         """Return the parser that `train` left, which cannot bring code with it. Raises ModelError."""
-        settings = FORMAT.read(directory)
+        said = FORMAT.read(directory)
         with loading(directory, "has broken settings"):
-            parser = cls(**FORMAT.parameters_in(settings))
-            parser.codes_ = msgspec.convert(settings, Codes)
-            parser._options()
+            parser = cls(UDPipeSettings(**FORMAT.parameters_in(said)))
+            parser.codes_ = msgspec.convert(said, Codes)
         parser.model_ = _load(Path(directory) / _MODEL)
         return parser
 
@@ -117,7 +97,7 @@ class UDPipeParser(DependencyParser):
         """Yield the d-tree of each sentence, in order; one sentence is held at a time."""
         if self.model_ is None:
             raise ModelError("this parser is not trained yet")
-        options, error = f"beam_search={self.beam}", ProcessingError()
+        options, error = f"beam_search={self.settings.beam}", ProcessingError()
         for tokens in sentences:
             sentence = sentence_of(*self._words(tokens))
             if len(tokens) and not self.model_.parse(sentence, options, error):
@@ -127,17 +107,13 @@ class UDPipeParser(DependencyParser):
             yield self.codes_.decode(tokens, heads, codes)
 
     def _options(self) -> dict[str, Any]:
-        """Return the options of UDPipe's training. Raises ModelError for unknown parameters."""
-        check_limits(self)
-        check_choice("system", self.system, SYSTEMS)
-        check_choice("preset", self.preset, PRESETS)
-        if int(self.beam) < 1:
-            raise ModelError(f"the beam is {self.beam} wide, but must be 1 or more")
-        options = {"transition_system": self.system, **PRESETS[self.preset]}
-        if self.preset == "small" and self.system == "projective":
+        """Return the options of UDPipe's training."""
+        settings = self.settings
+        options = {"transition_system": settings.system, **PRESETS[settings.preset]}
+        if settings.preset == "small" and settings.system == "projective":
             options["transition_oracle"] = "static"
-        if self.epochs is not None:
-            options["iterations"] = max(1, math.ceil(self.epochs))
+        if settings.epochs is not None:
+            options["iterations"] = max(1, math.ceil(settings.epochs))
         return options
 
     def _words(self, tokens: Tokens) -> tuple[Sequence[str], Sequence[str], Sequence[str]]:

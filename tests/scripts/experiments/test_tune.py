@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -13,10 +14,13 @@ import pytest
 from click.testing import CliRunner, Result
 
 from d2c.base.errors import FormatError
+from d2c.base.settings import Settings
 from d2c.commands.cli import run
 from d2c.commands.train import train
+from d2c.protocols.abilities import TaggerAbilities
 from d2c.protocols.dparser import DependencyParser
-from d2c.routes.dparsers import DPARSERS, TAGGERS, Registered
+from d2c.protocols.settings import shared
+from d2c.routes.dparsers import DPARSERS, TAGGERS, DParserRow
 from d2c.training.spec import TrainingSpec
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
@@ -32,14 +36,17 @@ SAMPLE = Path(__file__).parents[3] / "data" / "sample" / "train.mrg"
 HEADS = ["--head-rules", "rightmost", "--try", "head-rules=rightmost,collins,leftmost"]
 
 
+@dataclass(frozen=True, kw_only=True)
+class EpochSettings(Settings):
+    epochs: float | None = shared("epochs")
+
+
 class FirstWord(DependencyParser):
     """A d-parser: the first word heads all others, by the commonest label. Notes what it is given."""
 
     learned: ClassVar[list[list[tuple[str, ...]]]] = []
     parsed: ClassVar[list[list[tuple[str, ...]]]] = []
     tags: ClassVar[list[tuple[str, ...]]] = []
-
-    def __init__(self, epochs: float | None = None) -> None: ...
 
     @classmethod
     def load(cls, directory: Path) -> Self:
@@ -67,7 +74,9 @@ class Numbered:
 
     learned: ClassVar[list[list[tuple[str, ...]]]] = []
 
-    def __init__(self, **_: object) -> None: ...
+    abilities = TaggerAbilities()
+
+    def __init__(self, settings: object) -> None: ...
 
     def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Any = None) -> Self:
         self.number = str(len(self.learned))
@@ -81,7 +90,7 @@ class Numbered:
 
 @pytest.fixture
 def first_word(monkeypatch: pytest.MonkeyPatch) -> type[FirstWord]:
-    monkeypatch.setitem(DPARSERS, "first", Registered(f"{__name__}:FirstWord"))
+    monkeypatch.setitem(DPARSERS, "first", DParserRow(path=f"{__name__}:FirstWord", settings=EpochSettings))
     monkeypatch.setattr(FirstWord, "learned", [])
     monkeypatch.setattr(FirstWord, "parsed", [])
     monkeypatch.setattr(FirstWord, "tags", [])
@@ -147,7 +156,7 @@ def test_nothing_is_learned_from_what_is_scored(
 def test_tags_are_predicted_by_taggers_that_have_not_learned_from_them(
     trees: Path, tmp_path: Path, first_word: type[FirstWord], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(TAGGERS, "spacy", Registered(f"{__name__}:Numbered"))
+    monkeypatch.setitem(TAGGERS, "spacy", DParserRow(path=f"{__name__}:Numbered"))
     monkeypatch.setattr(Numbered, "learned", [])
     options = ["--sentences", "30", "--tagger", "spacy", "--tags", "predicted", *HEADS]
     done = tune(trees, tmp_path / "log.jsonl", *options)

@@ -5,16 +5,18 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Self
 
 import pytest
 
 from d2c.base.errors import ModelError
+from d2c.base.settings import Settings
 from d2c.experiments.rows import Parses
-from d2c.routes.dparsers import DPARSERS, Registered
+from d2c.routes.dparsers import DPARSERS, DParserRow
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from experiments.experiment import CUBED
@@ -101,21 +103,27 @@ def test_dparsers(sample: PaperExperiment) -> None:
     assert table.draw is not None
 
 
+@dataclass(frozen=True, kw_only=True)
+class BeamSettings(Settings):
+    beam: int = 5
+
+
 class Beamed(Told):
     """Says what it was told with a beam of 4 and more; otherwise the first word heads all others."""
 
-    def __init__(self, beam: int = 5) -> None:
-        self.beam = beam
+    @classmethod
+    def load(cls, directory: Path) -> Self:
+        return cls(BeamSettings())
 
     def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
         given = list(sentences)
         nothing = [replace(dtree, heads=(0, *[1] * (len(dtree.heads) - 1))) for dtree in super().parse(given)]
-        yield from super().parse(given) if self.beam >= 4 else nothing
+        yield from super().parse(given) if self.settings.beam >= 4 else nothing
 
 
 def test_beams_of_one_training(fresh: PaperExperiment, monkeypatch: pytest.MonkeyPatch) -> None:
     """Table 4 of PAD has three parsers with beams."""
-    monkeypatch.setitem(DPARSERS, "beamed", Registered(f"{__name__}:Beamed"))
+    monkeypatch.setitem(DPARSERS, "beamed", DParserRow(path=f"{__name__}:Beamed", settings=BeamSettings))
     own = replace(fresh, settings=replace(fresh.settings, dparsers=("beamed", TOLD)))
     found = {parses.source: [dtree.heads for dtree in parses.dtrees] for parses in _with_beams(own)}
     assert [*found] == ["beamed", *(f"beamed, beam {beam}" for beam in (1, 4, 16)), TOLD]

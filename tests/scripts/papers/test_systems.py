@@ -143,7 +143,7 @@ def test_it_learns_from_all_pieces(tmp_path: Path) -> None:
     settings = tiny_encoder(tmp_path / "tiny") / "tokenizer_config.json"
     settings.write_text(json.dumps(json.loads(settings.read_text()) | {"mask_token": "[UNK]"}))
     assert load_encoder(tmp_path / "tiny")[0].mask is not None
-    parser = StanzaConstituency(epochs=0.1, device="cpu", bert_model=str(tmp_path / "tiny"))
+    parser = StanzaConstituency(epochs=0.1, device="cpu", transformer=str(tmp_path / "tiny"))
     assert parser.fit(some("train", 5), some("dev", 5)).model_.bert_model.mask is None
 
 
@@ -151,7 +151,7 @@ def test_it_learns_together_with_an_encoder(tmp_path: Path) -> None:
     pytest.importorskip("transformers", reason='needs pip install "d2c[transformers]"')
     source, model = tiny_encoder(tmp_path / "tiny"), tmp_path / "model"
     model.mkdir()
-    parser = StanzaConstituency(epochs=3, device="cpu", bert_model=str(source))
+    parser = StanzaConstituency(epochs=3, device="cpu", transformer=str(source))
     parser.fit(some("train", 40), some("dev", 5)).save(model)
     assert sorted(path.name for path in model.iterdir()) == ["cparser.json", "encoder", "parser.pt"]
     assert b"bert_model.transformer" not in (model / "parser.pt").read_bytes()  # kept once
@@ -160,7 +160,7 @@ def test_it_learns_together_with_an_encoder(tmp_path: Path) -> None:
     sentences = [tree.tokens for tree in some("dev", 10, 40)]
     loaded = StanzaConstituency.load(model, "cpu")
     assert [*loaded.parse(sentences)] == [*parser.parse(sentences)]
-    assert (loaded.bert_model, loaded.preset) == ("tiny", "finetune")
+    assert (loaded.transformer, loaded.preset) == ("tiny", "finetune")
     (model / "encoder" / "model.safetensors").write_bytes(b"?")
     with pytest.raises(ModelError, match="encoder: cannot be loaded"):
         StanzaConstituency.load(model, "cpu")

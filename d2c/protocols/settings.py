@@ -1,0 +1,58 @@
+"""Settings that d-parsers and taggers share, each under one name from the command line to the estimator.
+
+A d-parser has a class of settings of its own, whose fields it takes from here with `shared`, and beside them
+those that only it has, which may follow its name (`udpipe:swap;5`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from d2c.base.settings import Settings, redefault, seed_setting, setting
+
+PRESETS = "default", "small"
+FINETUNE = "finetune"  # the preset of whatever is put on a transformer, in place of any other
+
+
+@dataclass(frozen=True, kw_only=True)
+class SharedSettings(Settings):
+    """What may be said of a d-parser or tagger of any kind.
+
+    Who has no use for preset, seed and checkpoints, which are for others, too, ignores them; the rest is
+    refused there.
+
+    preset:      sizes and schedule: default, or small, minutes on two cores
+    charlm:      Stanza's forward and backward character language models (.pt files)
+    vectors:     word vectors, as text (a word and its numbers per line), of Stanza also as its .pt file
+    transformer: directory or name of a transformer, an encoder of BERT's kind; by name, it is downloaded
+    checkpoints: a directory, from which a training that was killed goes on
+    timeout:     seconds after which a program that the d-parser runs is ended; None: never
+    """
+
+    preset: str = setting("default", choices=(*PRESETS, FINETUNE))
+    epochs: float | None = setting(None, "Passes over the training data, instead of the preset's.", above=0)
+    device: str | None = setting(None, "Stanza: cpu, cuda, ...  [default: cuda if available]")
+    vectors: Path | None = setting(None, "Stanza, spaCy: word vectors.")
+    charlm: tuple[Path, Path] | None = setting(None, "Stanza: character models, forward and backward.")
+    transformer: str | None = setting(
+        None,
+        "Put Stanza's parser and tagger on this pretrained encoder and fine-tune it (preset finetune). A "
+        "name is downloaded.",
+    )
+    seed: int = seed_setting("Of all random choices.")
+    checkpoints: Path | None = setting(None, "Directory to resume training from (spaCy, --transformer, cky).")
+    timeout: float | None = setting(
+        None,
+        "Time limit for each run of a cmd: command and for UDPipe's training.  [default: none]",
+        above=0,
+    )
+
+
+IGNORED = "preset", "seed", "checkpoints"  # by d-parsers without them
+
+
+def shared(name: str) -> Any:
+    """Return a field of `SharedSettings` again, for a class of settings of one d-parser or tagger."""
+    return redefault(SharedSettings, name, getattr(SharedSettings, name))
