@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from d2c.corpora.job import Plan
     from d2c.corpora.manifest import Manifest
     from d2c.corpora.summary import JobSummary
-    from d2c.corpora.work import Job
+    from d2c.corpora.worker import Job
 
 BACKENDS = ("ray", "processes")
 _MOST_NAMED = 20  # sentences that are named
@@ -141,7 +141,7 @@ def _planned(
     from d2c.base.model_files import digest_of_directory
     from d2c.corpora.inputs import Inputs, corpus_files
     from d2c.corpora.records import RECORDS, TEXT, Fields
-    from d2c.corpora.work import Job
+    from d2c.corpora.worker import Job
     from d2c.models.model import Model
     from d2c.parsing.input import KINDS
     from d2c.parsing.output import format_by_name

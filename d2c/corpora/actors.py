@@ -20,7 +20,7 @@ from d2c.base.errors import needs
 from d2c.base.model_files import first_line
 from d2c.base.temporary import scratch
 from d2c.base.workers import GONE, Failed
-from d2c.corpora.work import Job, WorkerTask
+from d2c.corpora.worker import Job, WorkerTask
 
 _STORE = 100 << 20  # bytes of shared memory on this machine; a worker's answer takes less than one of them
 _STARTS = 3  # that are tried

@@ -13,17 +13,17 @@ import pyarrow as pa
 
 from d2c.base.errors import FormatError
 from d2c.base.workers import Crew, Schedule
-from d2c.corpora.attempts import Tables, attempts
 from d2c.corpora.inputs import Inputs
 from d2c.corpora.manifest import Counts, Manifest
 from d2c.corpora.options import CorpusOptions
+from d2c.corpora.retries import retried
 from d2c.corpora.rows import write_parquet
-from d2c.corpora.shards import Portion, Shard, cut, digest_of_records
-from d2c.corpora.work import WorkerTask
+from d2c.corpora.shards import RecordBatch, Shard, cut, digest_of_records
+from d2c.corpora.worker import WorkerTask
 
 
-class PortionDone(NamedTuple):
-    """What one more portion has brought; share: of what this run has to do, how much is done, about."""
+class BatchDone(NamedTuple):
+    """What one more batch has brought; share: of what this run has to do, how much is done, about."""
 
     sentences: int
     tokens: int
@@ -39,41 +39,36 @@ class Plan:
     options: CorpusOptions
     crew: Callable[[], AbstractContextManager[Crew]]
 
-    def schedule(self, crew: Crew) -> Schedule[Portion, list[pa.Table]]:
-        """Return the schedule of portions; those of about one shard may wait for one that takes long."""
+    def schedule(self, crew: Crew) -> Schedule[RecordBatch, list[pa.Table]]:
+        """Return the schedule of batches; those of about one shard may wait for one that takes long."""
         options = self.options
         return Schedule(
             crew,
-            attempts_of,
+            lambda batch: retried(WorkerTask(batch.records)),
             3 * crew.size + options.shard_size // options.batch_size,
             ready=WorkerTask(),
             patience=options.patience,
-            weight=lambda portion: max(1.0, portion.size / options.batch_size),
+            weight=lambda batch: max(1.0, batch.size / options.batch_size),
         )
 
 
-def attempts_of(portion: Portion) -> Tables:
-    """Attempt a portion."""
-    return attempts(WorkerTask(portion.records))
-
-
 class _ShardJob(NamedTuple):
-    """A shard of which some portions are to be parsed.
+    """A shard of which some batches are to be parsed.
 
-    portions: their numbers
-    before:   the table that each portion had; None: all are to be parsed
-    size:     of a portion, in bytes of the input, about
+    batches:  their numbers
+    before:   the table that each batch had; None: all are to be parsed
+    size:     of a batch, in bytes of the input, about
     """
 
     shard: Shard
-    portions: list[int]
+    batches: list[int]
     before: list[pa.Table] | None
     size: float
 
     def tables(self, made: list[list[pa.Table]]) -> list[list[pa.Table]]:
-        """Return the tables of all portions, from those of `portions`."""
-        tables = [[table] for table in self.before or self.shard.portions]
-        for number, new in zip(self.portions, made, strict=True):
+        """Return the tables of all batches, from those of `batches`."""
+        tables = [[table] for table in self.before or self.shard.batches]
+        for number, new in zip(self.batches, made, strict=True):
             tables[number] = new
         return tables
 
@@ -86,21 +81,21 @@ class _Unfinished:
         self._plan, self._manifest, self._begun = plan, manifest, deque[_ShardJob]()
         self._skipped, self._done = 0.0, 0.0
 
-    def portions(self) -> Iterator[Portion]:
-        """Yield all portions that are to be parsed. Raises FormatError where finished input has changed."""
+    def batches(self) -> Iterator[RecordBatch]:
+        """Yield all batches that are to be parsed. Raises FormatError where finished input has changed."""
         inputs, options, read = self._plan.inputs, self._plan.options, 0
         for shard in cut(inputs, inputs.kind, options.shard_size, options.batch_size):
             self.shards += 1
-            size, read = (inputs.position - read) / len(shard.portions), inputs.position
+            size, read = (inputs.position - read) / len(shard.batches), inputs.position
             job = self._job(shard, size)
-            self._skipped += size * (len(shard.portions) - len(job.portions))
-            if job.portions:
+            self._skipped += size * (len(shard.batches) - len(job.batches))
+            if job.batches:
                 self._begun.append(job)
-                yield from [shard.portions[number] for number in job.portions]
+                yield from [shard.batches[number] for number in job.batches]
 
     def _job(self, shard: Shard, size: float) -> _ShardJob:
-        """Return what is to be done of a shard: all, nothing, or the portions in which something failed."""
-        every = [*range(len(shard.portions))]
+        """Return what is to be done of a shard: all, nothing, or the batches in which something failed."""
+        every = [*range(len(shard.batches))]
         if (entry := self._manifest.entries.get(shard.number)) is None:
             return _ShardJob(shard, every, None, size)
         records = shard.records
@@ -120,7 +115,7 @@ class _Unfinished:
         return _ShardJob(shard, failed, before, size)
 
     def finish(self) -> tuple[_ShardJob, float]:
-        """Count one more portion; return its shard, and the share of all portions that is done."""
+        """Count one more batch; return its shard, and the share of all batches that is done."""
         job = self._begun[0]
         self._done += job.size
         return job, min(1.0, self._done / max(1, self._plan.inputs.total - self._skipped))
@@ -130,16 +125,16 @@ class _Unfinished:
         self._begun.popleft()
 
 
-def run(plan: Plan, manifest: Manifest) -> Generator[PortionDone, None, None]:
+def run(plan: Plan, manifest: Manifest) -> Generator[BatchDone, None, None]:
     """Parse what is not finished. Raises FormatError where the input of what is finished has changed."""
     unfinished, made = _Unfinished(plan, manifest), list[list[pa.Table]]()
-    portions = unfinished.portions()
-    if (first := next(portions, None)) is not None:
+    batches = unfinished.batches()
+    if (first := next(batches, None)) is not None:
         with plan.crew() as crew:
-            for tables in plan.schedule(crew).run(chain([first], portions)):
+            for tables in plan.schedule(crew).run(chain([first], batches)):
                 made.append(tables)
                 job, share = unfinished.finish()
-                if len(made) == len(job.portions):
+                if len(made) == len(job.batches):
                     _write(job.tables(made), job.shard, manifest)
                     unfinished.finish_shard()
                     made = []
@@ -147,11 +142,11 @@ def run(plan: Plan, manifest: Manifest) -> Generator[PortionDone, None, None]:
     manifest.complete(unfinished.shards)
 
 
-def _write(portions: list[list[pa.Table]], shard: Shard, manifest: Manifest) -> None:
+def _write(batches: list[list[pa.Table]], shard: Shard, manifest: Manifest) -> None:
     def put(stream: BinaryIO) -> Counts:
-        table = write_parquet([*chain.from_iterable(portions)], stream)
+        table = write_parquet([*chain.from_iterable(batches)], stream)
         failed = table.num_rows - table["error"].null_count
-        rows = tuple([sum(part.num_rows for part in tables) for tables in portions]) if failed else ()
+        rows = tuple([sum(part.num_rows for part in tables) for tables in batches]) if failed else ()
         return table.num_rows, _tokens(table), failed, rows
 
     manifest.add(shard.number, shard.given, put)
@@ -161,10 +156,10 @@ def _tokens(table: pa.Table) -> int:
     return sum(len(chunk.flatten()) for chunk in table["tokens"].chunks)
 
 
-def _progress(tables: list[pa.Table], share: float) -> PortionDone:
+def _progress(tables: list[pa.Table], share: float) -> BatchDone:
     errors = []
     for table in tables:
         bad = table.filter(table["error"].is_valid()).select(["file", "line", "error"])
         errors += [FormatError(row["file"], row["line"], 0, row["error"]) for row in bad.to_pylist()]
     rows = sum(table.num_rows for table in tables)
-    return PortionDone(rows, sum(map(_tokens, tables)), errors, share)
+    return BatchDone(rows, sum(map(_tokens, tables)), errors, share)

@@ -45,7 +45,7 @@ class Entry:
     given, records, files: its input, as `Given` has it
     sha256, length: of its file, in bytes
     failed:   how many of its sentences could not be parsed
-    portions: where some could not, the rows of each portion; otherwise none
+    portions: where some could not, the rows of each batch; otherwise none
     """
 
     shard: Count
@@ -117,7 +117,7 @@ class Manifest:
         return entry
 
     def tables(self, entry: Entry) -> list[pa.Table]:
-        """Return the rows of each portion of a shard in which sentences failed."""
+        """Return the rows of each batch of a shard in which sentences failed."""
         table, begin, tables = read_parquet(self.directory / entry.file), 0, []
         for rows in entry.portions:
             tables.append(table.slice(begin, rows))

@@ -1,4 +1,4 @@
-"""The input cut into shards, each of which becomes a file, and shards into portions for workers.
+"""The input cut into shards, each of which becomes a file, and shards into batches for workers.
 
 Where the cuts are depends on the input alone, so that a job can go on from any shard.
 """
@@ -13,7 +13,7 @@ from d2c.corpora.manifest import Given
 from d2c.corpora.records import Record
 
 
-class Portion(NamedTuple):
+class RecordBatch(NamedTuple):
     """Some records of a shard, of about `size` sentences: what a worker gets at a time."""
 
     records: tuple[Record, ...]
@@ -24,12 +24,12 @@ class Shard(NamedTuple):
     """The records of one file of the output; number: from 0."""
 
     number: int
-    portions: list[Portion]
+    batches: list[RecordBatch]
 
     @property
     def records(self) -> list[Record]:
-        """The records of all portions."""
-        return [record for portion in self.portions for record in portion.records]
+        """The records of all batches."""
+        return [record for batch in self.batches for record in batch.records]
 
     @property
     def given(self) -> Given:
@@ -49,23 +49,23 @@ def digest_of_records(records: Iterable[Record]) -> str:
 
 
 def cut(records: Iterable[Record], kind: str, shard_size: int, batch_size: int) -> Iterator[Shard]:
-    """Cut records, after about so many sentences, into shards and portions; one shard is held at a time.
+    """Cut records, after about so many sentences, into shards and batches; one shard is held at a time.
 
     kind: one of `input.KINDS`, of the input's text
     """
-    number, portions = 0, list[Portion]()
+    number, batches = 0, list[RecordBatch]()
     held, size, total = list[Record](), 0, 0
     for record in records:
         held.append(record)
         more = record.size(kind)
         size, total = size + more, total + more
         if size >= batch_size or total >= shard_size:
-            portions.append(Portion(tuple(held), size))
+            batches.append(RecordBatch(tuple(held), size))
             held, size = [], 0
         if total >= shard_size:
-            yield Shard(number, portions)
-            number, portions, total = number + 1, [], 0
+            yield Shard(number, batches)
+            number, batches, total = number + 1, [], 0
     if held:
-        portions.append(Portion(tuple(held), size))
-    if portions:
-        yield Shard(number, portions)
+        batches.append(RecordBatch(tuple(held), size))
+    if batches:
+        yield Shard(number, batches)

@@ -17,8 +17,8 @@ from d2c.base.batches import batches
 from d2c.base.errors import ModelError
 from d2c.models.calibration import Calibration, Judged
 from d2c.models.functions import FunctionTagger
-from d2c.models.letters import as_in_treebanks, as_read, spelled
 from d2c.models.names import SETTINGS, hides, scores_of
+from d2c.models.spelling import as_in_treebanks, as_read, spelled
 from d2c.protocols.dparser import DependencyParser, Tagger
 from d2c.protocols.route import Route
 from d2c.protocols.training import DEV_WORDS, thinned

@@ -21,8 +21,8 @@ from d2c.base.batches import batches
 from d2c.base.errors import FormatError, ModelError
 from d2c.base.workers import in_order
 from d2c.models.calibration import with_confidences
-from d2c.models.letters import spelled
 from d2c.models.model import NO_TAGGER, Model
+from d2c.models.spelling import spelled
 from d2c.parsing.options import JSON, TAGGED, TEXTS, ParseOptions
 from d2c.parsing.output import OUTPUTS
 from d2c.parsing.sentence import Sentence

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, pairwise
 from typing import NamedTuple
 
-from d2c.models.letters import QUOTES, TYPOGRAPHIC
+from d2c.models.spelling import QUOTES, TYPOGRAPHIC
 from d2c.parsing.tokenizers import NLTKWordTokenizer
 from d2c.protocols.dparser import TextRules, Word
 

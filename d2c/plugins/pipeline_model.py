@@ -8,8 +8,8 @@ from pathlib import Path
 
 from d2c.base.errors import ModelError
 from d2c.base.locks import SharedLock
-from d2c.models.letters import as_read, spelled
 from d2c.models.model import Model, ModelSettings, load_route, read_model_settings
+from d2c.models.spelling import as_read, spelled
 from d2c.parsing.sentence import Sentence
 from d2c.protocols.dparser import Tagger
 from d2c.protocols.route import Route

@@ -21,7 +21,7 @@ import d2c.commands.corpus as command
 from d2c.base.workers import Failed
 from d2c.corpora.manifest import NAME
 from d2c.corpora.rows import SCHEMA
-from d2c.corpora.work import Job, WorkerTask
+from d2c.corpora.worker import Job, WorkerTask
 from d2c.models.model import Model
 from fuzzing.children import Fault, Limits
 from fuzzing.commands import REFUSED, d2c
@@ -98,7 +98,7 @@ def group(model: Model) -> Group:
 
 
 class Here:
-    """A `d2c.corpora.work.Crew` of one worker, which is this process."""
+    """A `d2c.corpora.worker.Crew` of one worker, which is this process."""
 
     size = 1
 

@@ -12,11 +12,11 @@ import pyarrow as pa
 
 from d2c.base.errors import FormatError, ModelError
 from d2c.base.workers import Crew, Failed, Schedule
-from d2c.corpora.job import attempts_of
 from d2c.corpora.records import Fields, Record, sentences_of_record
+from d2c.corpora.retries import retried
 from d2c.corpora.rows import table_of
-from d2c.corpora.shards import Portion
-from d2c.corpora.work import WorkerTask
+from d2c.corpora.shards import RecordBatch
+from d2c.corpora.worker import WorkerTask
 from d2c.parsing.options import ParseOptions
 from d2c.parsing.sentence import Sentence
 
@@ -29,21 +29,21 @@ def records(*texts: str, file: str = "a.txt") -> tuple[Record, ...]:
     return tuple(Record(file, line, text, file, "text") for line, text in enumerate(texts, 1))
 
 
-def portion(*texts: str) -> Portion:
-    return Portion(records(*texts), len(texts))
+def batch(*texts: str) -> RecordBatch:
+    return RecordBatch(records(*texts), len(texts))
 
 
 def schedule(
     crew: Crew, patience: float, usual: int, clock: Callable[[], float] = time.monotonic
-) -> Schedule[Portion, list[pa.Table]]:
-    """That of a job, which holds only as many portions as there are workers."""
-    made: Schedule[Portion, list[pa.Table]] = Schedule(
+) -> Schedule[RecordBatch, list[pa.Table]]:
+    """That of a job, which holds only as many batches as there are workers."""
+    made: Schedule[RecordBatch, list[pa.Table]] = Schedule(
         crew,
-        attempts_of,
+        lambda batch: retried(WorkerTask(batch.records)),
         crew.size,
         ready=WorkerTask(),
         patience=patience,
-        weight=lambda portion: max(1.0, portion.size / usual),
+        weight=lambda batch: max(1.0, batch.size / usual),
     )
     made.clock = clock  # type: ignore[method-assign]
     return made

@@ -17,7 +17,7 @@ from d2c.base.errors import ModelError
 from d2c.base.workers import GONE
 from d2c.corpora.actors import Actors, _has_died, actors
 from tests.corpora import crews
-from tests.corpora.crews import LONG, Stub, portion, schedule
+from tests.corpora.crews import LONG, Stub, batch, schedule
 
 ray: Any = pytest.importorskip("ray")
 
@@ -33,8 +33,8 @@ def crew() -> Iterator[Actors]:
 @pytest.mark.slow
 def test_actors(crew: Actors) -> None:
     """A sentence that kills its actor is found, and nothing else is lost."""
-    portions = [portion("poison"), portion("d")]
-    with closing(schedule(crew, LONG, 10).run(portions)) as done:
+    batches = [batch("poison"), batch("d")]
+    with closing(schedule(crew, LONG, 10).run(batches)) as done:
         errors = {number: pa.concat_tables(tables)["error"].to_pylist() for number, tables in enumerate(done)}
     assert errors == {0: [GONE], 1: [None]}
     assert "RAY_USAGE_STATS_ENABLED" in os.environ and ray.nodes()[0]["Resources"]["CPU"] == 1
@@ -42,7 +42,7 @@ def test_actors(crew: Actors) -> None:
 
 def test_a_model_that_cannot_be_loaded(crew: Actors) -> None:
     with pytest.raises(ModelError, match="^no model$"):
-        list(schedule(crew, LONG, 10).run([portion("model")]))
+        list(schedule(crew, LONG, 10).run([batch("model")]))
 
 
 @pytest.mark.slow
@@ -58,5 +58,5 @@ def test_a_part_of_ray_that_dies(crew: Actors) -> None:
     while not _has_died(ray) and time.monotonic() < until:
         time.sleep(0.1)
     assert _has_died(ray)
-    with closing(schedule(crew, LONG, 10).run([portion("d")])) as done:
+    with closing(schedule(crew, LONG, 10).run([batch("d")])) as done:
         assert [pa.concat_tables(tables)["error"].to_pylist() for tables in done] == [[None]]

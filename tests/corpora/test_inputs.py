@@ -223,19 +223,19 @@ def test_shards(here: Path) -> None:
     """Exactly so many sentences of lines; about so many of what is cut later, by its length."""
     lines = [Record("a", line, "x", "a", "text") for line in range(1, 12)]
     shards = [*cut(lines, "text", 5, 2)]
-    assert [[len(portion.records) for portion in shard.portions] for shard in shards] == [
+    assert [[len(batch.records) for batch in shard.batches] for shard in shards] == [
         [2, 2, 1],
         [2, 2, 1],
         [1],
     ]
     assert [shard.number for shard in shards] == [0, 1, 2]
-    assert [portion.size for portion in shards[1].portions] == [2, 2, 1]
-    assert [record for shard in shards for p in shard.portions for record in p.records] == lines
+    assert [batch.size for batch in shards[1].batches] == [2, 2, 1]
+    assert [record for shard in shards for p in shard.batches for record in p.records] == lines
     assert len({shard.given.digest for shard in shards}) == 3
     assert shards[2].given[1:] == (1, ("a",))
     assert [shard.given for shard in cut(lines[:5], "text", 5, 3)] == [shards[0].given]
     long = [Record("a", 1, "x" * 450, "a", "text")]
-    assert [[p.size for p in shard.portions] for shard in cut(long * 3, "split", 10, 2)] == [[5, 5], [5]]
+    assert [[p.size for p in shard.batches] for shard in cut(long * 3, "split", 10, 2)] == [[5, 5], [5]]
     assert [*cut([], "text", 5, 2)] == []
 
 

@@ -14,10 +14,10 @@ import pytest
 from d2c.base.errors import FormatError
 from d2c.base.workers import Failed
 from d2c.corpora.inputs import Inputs
-from d2c.corpora.job import Plan, PortionDone, run
+from d2c.corpora.job import BatchDone, Plan, run
 from d2c.corpora.manifest import NAME, opened
 from d2c.corpora.options import CorpusOptions
-from d2c.corpora.work import WorkerTask
+from d2c.corpora.worker import WorkerTask
 from tests.corpora.crews import GONE, Behaviour, Scripted, rows, words
 
 LINES = [f"word {number}" for number in range(20)]
@@ -33,7 +33,7 @@ def source(tmp_path: Path) -> Path:
 
 def parse(
     source: Path, output: Path, behaviour: Behaviour = rows, resume: bool = False, retry: bool = False
-) -> tuple[list[PortionDone], Scripted]:
+) -> tuple[list[BatchDone], Scripted]:
     """Do a job; return what it said, and the crew, which was asked nothing where nothing was to be done."""
     crew = Scripted(1, behaviour)
     plan = Plan(Inputs([source]), replace(OPTIONS, retry_failed=retry), lambda: nullcontext(crew))

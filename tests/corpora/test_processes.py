@@ -11,8 +11,8 @@ import pytest
 
 from d2c.base.errors import ModelError
 from d2c.base.workers import GONE, Pool
-from d2c.corpora.work import WorkerTask
-from tests.corpora.crews import LONG, Stub, portion, schedule
+from d2c.corpora.worker import WorkerTask
+from tests.corpora.crews import LONG, Stub, batch, schedule
 
 
 @pytest.fixture
@@ -24,21 +24,21 @@ def crew() -> Iterator[Pool]:
 
 @pytest.mark.slow
 def test_a_sentence_that_kills_its_process(crew: Pool) -> None:
-    portions = [portion("a", "poison"), portion("d")]
-    with closing(schedule(crew, LONG, 10).run(portions)) as done:
+    batches = [batch("a", "poison"), batch("d")]
+    with closing(schedule(crew, LONG, 10).run(batches)) as done:
         errors = {number: pa.concat_tables(tables)["error"].to_pylist() for number, tables in enumerate(done)}
     assert errors == {0: [None, GONE], 1: [None]}
 
 
 def test_a_process_that_is_ended(crew: Pool) -> None:
     """Whatever it does: what it would have answered is not waited for."""
-    crew.submit(0, WorkerTask(portion("hang").records))
+    crew.submit(0, WorkerTask(batch("hang").records))
     crew.renew(0)
-    crew.submit(0, WorkerTask(portion("d").records))
+    crew.submit(0, WorkerTask(batch("d").records))
     [(worker, answer)] = crew.answers(LONG)
     assert worker == 0 and isinstance(answer, pa.Table) and answer["error"].to_pylist() == [None]
 
 
 def test_a_model_that_cannot_be_loaded(crew: Pool) -> None:
     with pytest.raises(ModelError, match="^no model$"):
-        list(schedule(crew, LONG, 10).run([portion("model")]))
+        list(schedule(crew, LONG, 10).run([batch("model")]))

@@ -13,9 +13,9 @@ from click.testing import CliRunner
 
 import d2c
 from d2c.commands.cli import cli
-from d2c.models.letters import as_in_treebanks, small, spelled
 from d2c.models.model import Model, read_model_settings
 from d2c.models.names import find
+from d2c.models.spelling import as_in_treebanks, small, spelled
 from d2c.parsing.options import ParseOptions
 from d2c.parsing.sentence import Sentence
 from d2c.parsing.stream import Batch, parse_batches

@@ -12,12 +12,12 @@ import pyarrow as pa
 
 from d2c.base.workers import Attempts, Failed, twice
 from d2c.corpora.rows import lost
-from d2c.corpora.work import WorkerTask
+from d2c.corpora.worker import WorkerTask
 
 Tables = Attempts[list[pa.Table]]
 
 
-def attempts(task: WorkerTask) -> Tables:
+def retried(task: WorkerTask) -> Tables:
     """Yield tasks for a worker, be sent its answers, and return the tables of all sentences, in order."""
     answer = yield from _tried(task)
     return [answer] if isinstance(answer, pa.Table) else (yield from _narrowed(task, answer))

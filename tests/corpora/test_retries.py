@@ -8,15 +8,15 @@ import pyarrow as pa
 import pytest
 
 from d2c.base.workers import Failed
-from d2c.corpora.work import WorkerTask
-from tests.corpora.crews import GONE, Scripted, portion, rows, schedule, words
+from d2c.corpora.worker import WorkerTask
+from tests.corpora.crews import GONE, Scripted, batch, rows, schedule, words
 
 RAISED = Failed("ValueError: no")
 
 
 def run(crew: Scripted, *texts: str, size: int = 100) -> list[tuple[str, str | None]]:
-    """The ids and errors of one portion's rows."""
-    [tables] = schedule(crew, 60, size, count().__next__).run([portion(*texts)])
+    """The ids and errors of one batch's rows."""
+    [tables] = schedule(crew, 60, size, count().__next__).run([batch(*texts)])
     table = pa.concat_tables(tables)
     return [*zip(table["sentence_id"].to_pylist(), table["error"].to_pylist(), strict=True)]
 
@@ -95,12 +95,12 @@ def test_workers_that_die_as_they_start() -> None:
 def test_little_is_read_ahead() -> None:
     read: list[int] = []
 
-    def portions():  # type: ignore[no-untyped-def]
+    def batches():  # type: ignore[no-untyped-def]
         for number in range(50):
             read.append(number)
-            yield portion("a")
+            yield batch("a")
 
-    done = schedule(Scripted(3, rows), 60, 100).run(portions())
+    done = schedule(Scripted(3, rows), 60, 100).run(batches())
     for finished, tables in enumerate(done, 1):
         assert len(tables) == 1 and len(read) <= finished + 3
     assert read == [*range(50)]
