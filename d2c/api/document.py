@@ -45,13 +45,13 @@ class Sentence:
 
     @cached_property
     def tree(self) -> Tree:
-        """Its tree, or the empty one."""
+        """Return its tree, or the empty one."""
         one = self._parsed
         return Tree(NO_CTREE) if one.error else Tree(one.tree, one.confidences, one.offsets, one.text)
 
     @cached_property
     def alternatives(self) -> tuple[Alternative, ...]:
-        """The best trees, with their probabilities."""
+        """Return the best trees, with their probabilities."""
         one = self._parsed
         pairs = ((Tree(ctree, None, one.offsets, one.text), share) for ctree, share in one.alternatives)
         return tuple([Alternative(tree, share) for tree, share in pairs])

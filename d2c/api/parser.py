@@ -192,12 +192,12 @@ class Parser:
 
     @cached_property
     def models(self) -> list[Model]:
-        """Route, d-parser and tagger of each model, loaded when they are first needed."""
+        """Return route, d-parser and tagger of each model, loaded when they are first needed."""
         return load_models(self.directories, device=self.device, allow_pipeline=self.allow_pipeline)
 
     @cached_property
     def rules(self) -> TextRules:
-        """What cuts text: the first model's rules."""
+        """Return what cuts text: the first model's rules."""
         return rules_of(self.directories[0], lambda: self.models[0])
 
     def __repr__(self) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from d2c.base.errors import FormatError
 from d2c.base.files import AnyPath, file_name
 from d2c.parsing.sentence import Sentence
-from d2c.parsing.sentences import PARSED, read_sentences
+from d2c.parsing.sentences import PARSED, numbered_sentences
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.reading import Reading
 from d2c.trees.heads import load_head_rules
@@ -47,7 +47,7 @@ def search_file(
         one = numbered[1]
         return Constituents(headed(one.tree), one.confidences, one.source)
 
-    for (number, one), found in matches(pattern, read_sentences(file, reading), constituents):
+    for (number, one), found in matches(pattern, numbered_sentences(file, reading), constituents):
         yield one.file or file_name(file), number, [replace(match, sentence=number) for match in found]
 
 

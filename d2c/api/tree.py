@@ -62,13 +62,13 @@ class Tree:
 
     @property
     def label(self) -> str:
-        """Its root's label, also around a sentence (TOP); of a word its tag."""
+        """Return its root's label, also around a sentence (TOP); of a word its tag."""
         ctree = self._whole.ctree
         return ctree.top or "" if self._node > ctree.root else ctree.label(self._node)
 
     @property
     def children(self) -> tuple[Tree, ...]:
-        """The trees below its root, words with their tags among them; a word and its tag have none."""
+        """Return the trees below its root, words with their tags among them; a word and its tag have none."""
         ctree, n = self._whole.ctree, len(self._whole.ctree.tokens)
         if self._node > ctree.root:
             return (self._below(ctree.root),)
@@ -76,42 +76,43 @@ class Tree:
 
     @property
     def span(self) -> Span:
-        """Its place in the sentence: the words there, their head, what is above."""
+        """Return its place in the sentence: the words there, their head, what is above."""
         return self._whole.span(min(self._node, self._whole.ctree.root))
 
     @property
     def ctree(self) -> CTree:
-        """The tree that d2c computes with."""
+        """Return the tree that d2c computes with."""
         return self._own.ctree
 
     @property
     def confidences(self) -> Sequence[float] | None:
-        """[K] how sure the parser is of each proper node of `ctree`, from 0 to 1."""
+        """Return [K] how sure the parser is of each proper node of `ctree`, from 0 to 1."""
         return self._own.confidences
 
     @property
     def offsets(self) -> Sequence[tuple[int, int]] | None:
-        """[n] where each word is in the text that was parsed."""
+        """Return [n] where each word is in the text that was parsed."""
         return self._own.source.offsets
 
     @property
     def text(self) -> str:
-        """What it is over, as it stands in the text."""
+        """Return what it is over, as it stands in the text."""
         return self._own.source.text or " ".join(self.words)
 
     @property
     def words(self) -> tuple[str, ...]:
-        """[n] the words; quotation marks are `` and '' where rules for English have cut a text."""
+        """Return [n] the words; quotation marks are `` and '' where rules for English have cut a text."""
         return self.ctree.tokens.forms
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """[n] their tags."""
+        """Return [n] their tags."""
         return self.ctree.tokens.tags
 
     @property
     def heads(self) -> tuple[int, ...] | None:
-        """[n] of each word the number of the word that it depends on; as in spaCy the root has its own.
+        """Return [n] of each word the number of the word that it depends on; as in spaCy the root has its
+        own.
 
         None in a treebank that was read without head rules.
         """
@@ -122,12 +123,12 @@ class Tree:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """[K] the label of each constituent, in the order of `spans`."""
+        """Return [K] the label of each constituent, in the order of `spans`."""
         return tuple([span.label for span in self.spans()])
 
     @property
     def has_gaps(self) -> bool:
-        """Whether a constituent does not stand in one piece."""
+        """Return whether a constituent does not stand in one piece."""
         return not self.ctree.is_continuous()
 
     def spans(self) -> list[Span]:
@@ -256,12 +257,12 @@ class Tree:
 
     @cached_property
     def _own(self) -> Constituents:
-        """What it has: of a part, all numbered anew."""
+        """Return what it has: of a part, all numbered anew."""
         whole = self._whole
         return whole if self._node == _highest(whole.ctree) else whole.below(self._node)
 
     def _key(self) -> tuple[object, ...]:
-        """What brackets say."""
+        """Return what brackets say."""
         ctree = canonical(self.ctree)
         return ctree.tokens.forms, ctree.tokens.tags, ctree.labels, ctree.children, ctree.top
 

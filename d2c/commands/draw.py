@@ -19,7 +19,7 @@ from d2c.commands.options import (
     output_option,
     reading_options,
 )
-from d2c.parsing.sentences import read_sentences
+from d2c.parsing.sentences import numbered_sentences
 from d2c.reduction.reduction import Reduction
 from d2c.trees.formats.reading import Reading
 
@@ -58,7 +58,7 @@ def draw(
     # One sentence is drawn as soon as it is read, so that errors cannot wait for the end of the file.
     faults = replace(reading.faults, limit=1) if last else reading.faults
     with open_output(output) as stream:
-        for number, read in read_sentences(trees, replace(reading, faults=faults), as_named=False):
+        for number, read in numbered_sentences(trees, replace(reading, faults=faults), as_named=False):
             if not last or number == last:
                 with located(file_name(trees), number):
                     stream.write(drawing(read.tree, route.encode(read.tree), what, svg) + "\n")

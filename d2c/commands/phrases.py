@@ -21,7 +21,7 @@ from d2c.commands.options import (
 )
 from d2c.commands.progress import shown
 from d2c.commands.terminal import say
-from d2c.parsing.sentences import PARSED, is_parsed, read_sentences
+from d2c.parsing.sentences import PARSED, is_parsed, numbered_sentences
 from d2c.trees.conversion import to_dependencies
 from d2c.trees.formats.reading import Reading
 from d2c.trees.heads import load_head_rules
@@ -62,7 +62,7 @@ def phrases(
         for file in files:
             named = file_name(file) if "file" in columns else None
             for number, sentence in shown(
-                read_sentences(file, reading), "trees", f"reading {file_name(file)}"
+                numbered_sentences(file, reading), "trees", f"reading {file_name(file)}"
             ):
                 ctree = rules.headed(sentence.tree) if head else sentence.tree
                 heads = to_dependencies(ctree).heads if head else None

@@ -87,16 +87,17 @@ class Inputs:
 
     @property
     def total(self) -> int:
-        """Return the bytes of all files."""
+        """Return how many bytes all files have."""
         return sum(self.sizes)
 
     @property
     def position(self) -> int:
-        """Return the bytes that were read, as the files have them."""
+        """Return how many bytes were read, as the files have them."""
         return min(self.total, self._before + self._here())
 
     def __iter__(self) -> Iterator[Record]:
-        """Raise FormatError for a file that was read before and cannot be any more; if strict, for each."""
+        """Yield all records. Raises FormatError for a file that was read before and cannot be any more; if
+        strict, for each that cannot be."""
         self._before, self.read, self.skipped, self.broken = 0, 0, {}, {}
         for file in self.others:
             self._leave_out(file, f"its name ends in none of {' '.join(_SUFFIXES)}", self.skipped)

@@ -61,7 +61,7 @@ class Entry:
 
     @property
     def file(self) -> str:
-        """The name of its file."""
+        """Return the name of its file."""
         return file_of(self.shard)
 
 

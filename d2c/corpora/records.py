@@ -62,7 +62,7 @@ class Record(NamedTuple):
     begin: int = 0
 
     def size(self, kind: str) -> int:
-        """About how many sentences it has; exactly where each is a line or a block."""
+        """Return about how many sentences it has; exactly where each is a line or a block."""
         form = RECORDS[self.format]
         one = form.tagged or not (form.documents or KINDS[kind].split)
         return 1 if one else 1 + len(self.text) // _SENTENCE

@@ -41,9 +41,22 @@ TYPES = {
     ),
 }
 _COLUMNS = {one.name: one for one in FIELDS if one.arrow}
-_FIRST = (  # of the columns, in the order that they have had since there are tables
-    *("document_id", "sentence_id", "file", "line", "text", "start", "end", "tokens", "offsets", "tags"),
-    *("heads", "bracket", "spans", "error"),
+# The order that the columns have had since there are tables; others come behind these.
+_FIRST = (
+    "document_id",
+    "sentence_id",
+    "file",
+    "line",
+    "text",
+    "start",
+    "end",
+    "tokens",
+    "offsets",
+    "tags",
+    "heads",
+    "bracket",
+    "spans",
+    "error",
 )
 SCHEMA = pa.schema(  # docs/corpora.md says what each column holds
     [(name, TYPES[_COLUMNS[name].arrow]) for name in dict.fromkeys((*_FIRST, *_COLUMNS))]

@@ -28,12 +28,12 @@ class Shard(NamedTuple):
 
     @property
     def records(self) -> list[Record]:
-        """The records of all batches."""
+        """Return the records of all batches."""
         return [record for batch in self.batches for record in batch.records]
 
     @property
     def given(self) -> Given:
-        """What the manifest says of its input."""
+        """Return what the manifest says of its input."""
         records = self.records
         return Given(
             digest_of_records(records), len(records), (*dict.fromkeys(record.file for record in records),)

@@ -203,7 +203,9 @@ def _fitted(
 ) -> tuple[dict[str, float], Floats]:
     """Return weights by logistic regression; of what is rare none.
 
-    Also, for each row, the sum of its features by the weights that were learned without its part of the
+    rows, right, sentences: [N] what is seen of each constituent, whether it is right, and its sentence
+
+    Also, for each row [N], the sum of its features by the weights that were learned without its part of the
     sentences: these follow each other, so that most of a document is in one part.
     """
     from scipy.sparse import csr_array
@@ -229,7 +231,7 @@ def _fitted(
 
 
 def _isotonic(sums: Floats, right: Sequence[bool]) -> dict[str, Any]:
-    """Return `sums` and `shares` of a calibration."""
+    """Return `sums` and `shares` of a calibration. sums, right: [N] of each constituent"""
     from sklearn.isotonic import IsotonicRegression
 
     found = IsotonicRegression(y_min=_LEAST_SURE, y_max=_SUREST).fit(sums, right)

@@ -168,7 +168,12 @@ class Model:
             self.functions.save(directory / _FUNCTIONS)
         tags = self.tags if self.tagger_name else None
         file = ModelSettings(
-            *(self.route_name, self.dparser_name, self.tagger_name, tags, self.language, self.arcs),
+            self.route_name,
+            self.dparser_name,
+            self.tagger_name,
+            tags,
+            self.language,
+            self.arcs,
             self.small_letters,
         )
         settings = file.named() | {"files": model_files.digests(directory, _PARTS)}

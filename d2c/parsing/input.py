@@ -50,12 +50,12 @@ class InputKind(NamedTuple):
 
     @property
     def tagged(self) -> bool:
-        """Whether its sentences have tags."""
+        """Return whether its sentences have tags."""
         return self.words is None
 
     @property
     def cut(self) -> bool:
-        """Whether rules cut its lines into words."""
+        """Return whether rules cut its lines into words."""
         return self.words is words_of
 
 

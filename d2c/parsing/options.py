@@ -51,5 +51,5 @@ class ParseOptions(Settings):
 
     @property
     def of_model(self) -> dict[str, Any]:
-        """The arguments of `Model.load` beside the directory."""
+        """Return the arguments of `Model.load` beside the directory."""
         return {name: getattr(self, name) for name in _OF_MODEL}

@@ -18,7 +18,8 @@ _CODE = re.compile("[a-z]{2,3}")
 
 
 def rules_of(directory: Path, load: Callable[[], Model], language: str | None = None) -> TextRules:
-    """The rules for a language; where none is given, those of the model in a directory. Raises ModelError.
+    """Return the rules for a language; where none is given, those of the model in a directory. Raises
+    ModelError.
 
     load: loads this model, which is done only where its pipeline cuts text
     """
@@ -31,7 +32,7 @@ def rules_of(directory: Path, load: Callable[[], Model], language: str | None = 
 
 
 def language_rules(language: str) -> TextRules:
-    """spaCy's rules for a language (`de`, `zh`, ...). Raises ModelError where they cannot be had."""
+    """Return spaCy's rules for a language (`de`, `zh`, ...). Raises ModelError where they cannot be had."""
     name = f"--language {language}"
     with needing(f"{name}:", "spacy"):
         from d2c.dparsers.spacy.pipeline import SpacyRules  # first: it imports spaCy without torch

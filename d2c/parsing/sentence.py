@@ -72,19 +72,19 @@ class Sentence:
 
     @property
     def why(self) -> str:
-        """Why it could not be parsed, on one line; "" where it was."""
+        """Return why it could not be parsed, on one line; "" where it was."""
         return " ".join(self.error.message.split()) or "cannot be parsed" if self.error else ""
 
     @property
     def tree(self) -> CTree:
-        """The c-tree, where there must be one. Raises ValueError where none was wanted."""
+        """Return the c-tree, where there must be one. Raises ValueError where none was wanted."""
         if self.ctree is None:
             raise ValueError("this sentence has no c-tree")
         return self.ctree
 
     @property
     def source(self) -> Source | None:
-        """Its words and where they are in the text; None where the input was no text."""
+        """Return its words and where they are in the text; None where the input was no text."""
         return Source(self.tokens.forms, self.offsets, self.text) if self.offsets else None
 
     def failed(self, error: FormatError) -> Sentence:

@@ -37,7 +37,7 @@ def read_parsed(file: Path, reading: Reading, refusals: Refusals) -> Iterator[Se
     return read_json_lines(file, refusals)
 
 
-def read_sentences(file: Path, reading: Reading, as_named: bool = True) -> Iterator[tuple[int, Sentence]]:
+def numbered_sentences(file: Path, reading: Reading, as_named: bool = True) -> Iterator[tuple[int, Sentence]]:
     """Yield sentences, each after its number: in the file, or, as_named, in the one that it names if it does.
 
     Those that could not be parsed are left out. Raises FormatError.

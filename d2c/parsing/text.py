@@ -138,7 +138,8 @@ class PennRules:
         self._abbreviations = {word.lower().removesuffix(".") for word in abbreviations}
 
     def words(self, text: str) -> Iterator[Word]:
-        """The words of a line. Where it has several sentences, the mark that ends one is a word, too."""
+        """Yield the words of a line. Where it has several sentences, the mark that ends one is a word,
+        too."""
         for begin, end in self.sentences(text):
             for form, first, last in self._words(text[begin:end]):
                 yield form, begin + first, begin + last
@@ -161,7 +162,7 @@ class PennRules:
             yield TYPOGRAPHIC.get(form, form), start, end
 
     def sentences(self, text: str) -> Iterator[tuple[int, int]]:
-        """The sentences of a paragraph."""
+        """Yield the sentences of a paragraph."""
         begin, end = 0, len(text.rstrip())
         while begin < end:
             while text[begin].isspace():
@@ -172,7 +173,7 @@ class PennRules:
             yield begin, (begin := next(stops, end))
 
     def _ends(self, text: str, begin: int, found: re.Match[str]) -> bool:
-        """Whether a sentence that begins there ends at marks."""
+        """Return whether a sentence that begins there ends at marks."""
         following = _NEXT.match(text, found.end())
         if following is None:
             return True
@@ -198,7 +199,7 @@ class PennRules:
 
 
 def _goes_on(before: str, last: str, closed: str, word: str) -> bool:
-    """Whether a sentence goes on after a full stop with a word that has no capital.
+    """Return whether a sentence goes on after a full stop with a word that has no capital.
 
     before: text up to the stop, of which `last` is the last word
     closed: quotation marks and brackets after the stop
@@ -229,12 +230,14 @@ class SentenceSplitter:
         self.rules = rules
 
     def sentences(self, lines: Iterable[Line]) -> Iterator[Line]:
-        """The sentences of a stream of lines, each as a line of its own; one paragraph is held at a time."""
+        """Yield the sentences of a stream of lines, each as a line of its own; one paragraph is held at a
+        time."""
         for paragraph in self.paragraphs(lines):
             yield from self._cut(paragraph)
 
     def paragraphs(self, lines: Iterable[Line]) -> Iterator[list[Line]]:
-        """The lines between empty ones; of a very long paragraph, parts that end where a sentence does."""
+        """Yield the lines between empty ones; of a very long paragraph, parts that end where a sentence
+        does."""
         held: list[Line] = []
         size = 0
         for line in chain.from_iterable(map(_cut_at_stops, lines)):
@@ -259,7 +262,7 @@ class SentenceSplitter:
             yield held
 
     def _cut(self, lines: list[Line]) -> Iterator[Line]:
-        """The sentences of a paragraph; the last one keeps what follows it."""
+        """Yield the sentences of a paragraph; the last one keeps what follows it."""
         text = "".join(line.text for line in lines)
         begin, number, counted = lines[0].begin, lines[0].number, 0
         cuts = [0, *_cuts(text), len(text)]

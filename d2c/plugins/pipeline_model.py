@@ -41,14 +41,15 @@ class PipelineModel:
 
     @cached_property
     def converts(self) -> bool:
-        """Whether the pipeline's own parse is converted. Raises ModelError."""
+        """Return whether the pipeline's own parse is converted. Raises ModelError."""
         if self.dparser is None:
             return self._settings.dparser == "pipeline"
         return self.dparser == "pipeline"
 
     @cached_property
     def joins_hyphens(self) -> bool:
-        """Whether the model parses words as rules for English cut them, hyphens inside. Raises ModelError."""
+        """Return whether the model parses words as rules for English cut them, hyphens inside. Raises
+        ModelError."""
         settings = self._settings
         return not self.converts and settings.language is None and settings.dparser != "pipeline"
 
@@ -93,7 +94,7 @@ class PipelineModel:
 
     @property
     def tagger(self) -> Tagger | None:
-        """The tagger of the model, None where it has none or only its route is loaded."""
+        """Return the tagger of the model, None where it has none or only its route is loaded."""
         return None if self.converts else self._model.tagger
 
     def _load(self) -> None:

@@ -50,7 +50,7 @@ class D2CProcessor(Processor):
         return docs
 
     def mark_inactive(self) -> None:
-        """What Stanza asks of a processor whose requirements are not met."""
+        """Do nothing: what Stanza asks of a processor whose requirements are not met."""
 
     def _set_up_requires(self) -> None:
         config: dict[str, Any] = self.config

@@ -25,7 +25,7 @@ Json = dict[str, Any]
 
 
 def page(package: str, template: str, **shown: Any) -> Iterator[str]:
-    """The page in pieces, so that one with many sentences is never held whole.
+    """Yield the page in pieces, so that one with many sentences is never held whole.
 
     package:  has the template
     shown:    what the template asks for, with `sentences` and `data` for browser.html: an iterable of
@@ -50,7 +50,7 @@ class Sentences:
         self._tags, self._labels, self._arcs = (defaultdict[str, int](count().__next__) for _ in range(3))
 
     def json(self, number: int, tokens: Tokens, dtree: DTree, ctrees: list[Any]) -> Json:
-        """A sentence; ctrees: what `ctree` gave, or what else the page takes for one."""
+        """Return a sentence; ctrees: what `ctree` gave, or what else the page takes for one."""
         return {
             "i": number,
             "w": tokens.forms,
@@ -61,10 +61,10 @@ class Sentences:
         }
 
     def ctree(self, ctree: CTree, said: list[Any]) -> list[Any]:
-        """A c-tree, and what the page says of its nodes."""
+        """Return a c-tree, and what the page says of its nodes."""
         return [ctree.parents(), [self._labels[label] for label in ctree.labels], said]
 
     @property
     def names(self) -> dict[str, list[str]]:
-        """What the numbers in the sentences so far mean."""
+        """Return what the numbers in the sentences so far mean."""
         return {"tags": list(self._tags), "labels": list(self._labels), "arcs": list(self._arcs)}

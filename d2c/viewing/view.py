@@ -52,7 +52,7 @@ _READERS: dict[str, Callable[[Path, Reading, Refusals], Iterator[Sentence]]] = {
 def read_viewed(
     files: Sequence[Path], reading: Reading, head_rules: str, dtrees: Path | None = None
 ) -> Iterator[tuple[int, Sentence]]:
-    """The sentences of files, each after its number among those of all files. Raises FormatError.
+    """Yield the sentences of files, each after its number among those of all files. Raises FormatError.
 
     head_rules: of the d-trees, where c-trees have no heads, as those of JSON lines have
     dtrees:     CoNLL-U that has the d-trees of the only file instead

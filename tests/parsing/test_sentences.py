@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from d2c.base.errors import FormatError
 from d2c.commands.cli import cli
 from d2c.parsing.json_lines import sentence_of_row
-from d2c.parsing.sentences import read_sentences
+from d2c.parsing.sentences import numbered_sentences
 from d2c.trees.formats.discbracket import parse_discbracket
 from d2c.trees.formats.reading import Reading
 
@@ -55,7 +55,7 @@ def corpus(tmp_path: Path) -> Path:
 
 
 def test_a_table_of_corpus(corpus: Path) -> None:
-    (first, she), (second, gaps) = read_sentences(corpus / "part-000000.parquet", Reading())
+    (first, she), (second, gaps) = numbered_sentences(corpus / "part-000000.parquet", Reading())
     assert (first, she.file, second, gaps.file) == (2, "a.txt", 1, "b.txt")
     assert dict(zip(she.tree.labels, she.confidences or (), strict=True)) == {
         "NP": 1.0,
@@ -89,10 +89,10 @@ def test_other_tables(tmp_path: Path) -> None:
     file = tmp_path / "x.parquet"
     pq.write_table(pa.table({"text": ["She left."]}), file)
     with pytest.raises(FormatError, match="x.parquet: no table of `d2c corpus`: it has no column 'file'$"):
-        list(read_sentences(file, Reading()))
+        list(numbered_sentences(file, Reading()))
     file.write_bytes(file.read_bytes()[:-9])
     with pytest.raises(FormatError, match="x.parquet: is no Parquet file that can be read: "):
-        list(read_sentences(file, Reading()))
+        list(numbered_sentences(file, Reading()))
 
 
 @pytest.mark.parametrize(

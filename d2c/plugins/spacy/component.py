@@ -44,12 +44,12 @@ class ConstituencyComponent(Pipe):
         self.name, self.model, self.warned = name, model, False
 
     def __call__(self, doc: Doc) -> Doc:
-        """Parses one document."""
+        """Parse one document."""
         self._parse([doc])
         return doc
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
-        """Parses documents, the sentences of `batch_size` of them at once."""
+        """Parse documents, the sentences of `batch_size` of them at once."""
         handle = self.get_error_handler()
         for docs in batches(stream, batch_size):
             try:
@@ -63,13 +63,13 @@ class ConstituencyComponent(Pipe):
                 yield from docs
 
     def to_disk(self, path: Path, *, exclude: Iterable[str] = ()) -> None:
-        """Copies the model, so that the pipeline's directory is all that is needed."""
+        """Copy the model, so that the pipeline's directory is all that is needed."""
         if path.resolve() != self.model.directory.resolve():
             shutil.rmtree(path, ignore_errors=True)
             shutil.copytree(self.model.directory, path)
 
     def from_disk(self, path: Path, *, exclude: Iterable[str] = ()) -> ConstituencyComponent:
-        """Takes the model in the pipeline's directory, not the one that the configuration names."""
+        """Take the model in the pipeline's directory, not the one that the configuration names."""
         self.model = PipelineModel(path, self.model.dparser, self.model.allow_pipeline)
         self.model.check()
         return self
@@ -109,7 +109,7 @@ class ConstituencyComponent(Pipe):
 def make_component(
     nlp: Language, name: str, model: str | None, dparser: str | None, allow_pipeline: str | None
 ) -> ConstituencyComponent:
-    """The component of a configuration.
+    """Return the component of a configuration.
 
     model: a directory or a name (see `d2c.models.names`); None: the default model
 
@@ -128,7 +128,7 @@ def make_component(
 
 
 def _package(nlp: Language) -> str | None:
-    """What a pipeline is as a d-parser, if it was loaded from an installed package."""
+    """Return what a pipeline is as a d-parser, if it was loaded from an installed package."""
     name = f"{nlp.lang}_{nlp._meta.get('name')}"
     spec = find_spec(name) if name.isidentifier() else None  # imports nothing
     inside = spec and spec.origin and nlp.path and Path(spec.origin).parent in nlp.path.parents
@@ -151,7 +151,7 @@ def _sentence(span: Span, parsed: bool) -> Sentence:
 
 
 def _head(word: Token, number: dict[int, int]) -> int:
-    """The number of the nearest ancestor that is no token of blanks, 0 where there is none."""
+    """Return the number of the nearest ancestor that is no token of blanks, 0 where there is none."""
     while word.head.i != word.i:
         word = word.head
         if word.i in number:
