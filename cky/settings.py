@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from d2c.base.settings import setting
+from d2c.base.settings import set_by, setting
 from d2c.learning.settings import LearnerSettings
 from d2c.learning.weights import MOST_BITS
 from d2c.protocols.route import CommonSettings
@@ -35,6 +35,8 @@ class ChartSettings(CommonSettings, LearnerSettings):
     table_bits:   the hash table has 2^this weights
     seed:         of the order of the sentences in training; the rest is what `CommonSettings` has
 
+    A field is an option of training, unless it is `set_by(None, ...)`; see `d2c.base.settings`.
+
     Raises ValueError for what is out of range.
     """
 
@@ -49,13 +51,13 @@ class ChartSettings(CommonSettings, LearnerSettings):
         "Chart: nonterminals with the parent's label, or for whole unary chains.",
         choices=REFINEMENTS,
     )
-    labels: bool = setting(False, "Chart: d-labels are features.")
+    labels: bool = set_by(None, setting(False, "Chart: d-labels are features."))
     arc_labels: str = setting(
         "phrase",
         "Chart: labels that the d-parser learns: an arc's phrase or its whole rule (with --labels).",
         choices=ARC_LABELS,
     )
-    context: bool = setting(True, "Chart: there are features beyond those of the paper.")
+    context: bool = set_by(None, setting(True, "Chart: there are features beyond those of the paper."))
     pruning: str = setting(
         "none", "Chart: 1 rules by the head's tag, 2 the side of the next dependent.", choices=METHODS
     )
@@ -65,9 +67,11 @@ class ChartSettings(CommonSettings, LearnerSettings):
     max_unaries: int = setting(
         3, "Chart: at most this many unary nodes in a row.", least=0, most=MOST_UNARIES
     )
-    continuous: bool | None = setting(None, "Chart: c-trees have no gaps, whatever the d-trees are.")
-    epochs: int = setting(5, "Chart: passes over the treebank.", least=1)
-    rate: float = setting(0.1, "Chart: the learning rate of AdaGrad.", above=0)
+    continuous: bool | None = set_by(
+        None, setting(None, "Chart: c-trees have no gaps, whatever the d-trees are.")
+    )
+    epochs: int = set_by("chart_epochs", setting(5, "Chart: passes over the treebank.", least=1))
+    rate: float = set_by(None, setting(0.1, "Chart: the learning rate of AdaGrad.", above=0))
     penalty: float = setting(1e-6, "Chart: λ, the L1 penalty of its weights.", least=0)
     table_bits: int = setting(
         22, "Chart: it has 2^N weights, which features may share.", least=1, most=MOST_BITS

@@ -25,7 +25,7 @@ from d2c.cky.decoding import GLUE_USED
 from d2c.experiments.rows import timed
 from d2c.learning.learner import Epoch
 from d2c.reduction.reduction import Reduction
-from d2c.training.train import with_induced_heads
+from d2c.training.conventions import with_induced_heads
 from d2c.trees.binarization import BINARIZATIONS
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree

@@ -26,7 +26,6 @@ from d2c.commands.options import (
     format_option,
     heads_option,
     option_of,
-    transformer_option,
 )
 from d2c.commands.progress import Heartbeat
 from d2c.commands.terminal import say
@@ -88,10 +87,18 @@ def _system(_: click.Context, parameter: click.Parameter, given: Sequence[str]) 
 @choice("--preset", ["default", "small"], Settings.preset)
 @option_of(TrainingSpec, "epochs")
 @option_of(TrainingSpec, "device")
-@transformer_option
+@option_of(TrainingSpec, "transformer")
 @option_of(TrainingSpec, "tags", default=Settings.tags, help="Predicted in train by jackknifing.")
 @choice("--tagger", TAGGERS, Settings.tagger)
-@option_of(TrainingSpec, "folds", default=Settings.folds, show_default=True, help="Of jackknifing.")
+@option_of(
+    TrainingSpec,
+    "jackknife",
+    "--folds",
+    "jackknife",
+    default=Settings.jackknife,
+    show_default=True,
+    help="Number of folds.",
+)
 @encoding_option
 @option_of(ChartSettings, "penalty", default=None, help="λ of the chart.  [default: chosen by its F1]")
 @option_of(ChartSettings, "gamma", default=None, help="γ of pruning.  [default: chosen by its F1]")
@@ -123,7 +130,7 @@ def main(names: tuple[str, ...], out: Path, treebanks: Path | None, **options: A
     one = [_treebank(options)] if options["train"] or options["dev"] or not many else many[:1]
     chosen = [replace(treebank, seed=options["seed"]) for treebank in (*one, *many)]
     default = RouteSettings()
-    options["chart"] = {name: options[name] for name in CHART if options[name] != default.option(name)}
+    options["chart"] = {name: options[name] for name in CHART if options[name] != default.value_of(name)}
     settings = Settings(**{field.name: options[field.name] for field in fields(Settings)})
     with Heartbeat() as heartbeat:
         store = Store(out / "steps")

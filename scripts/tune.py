@@ -18,7 +18,7 @@ from typing import Any
 import click
 
 from d2c.__main__ import main as run
-from d2c.commands.options import choice, trees_argument, tuning_options
+from d2c.commands.options import choice, training_options, trees_argument
 from d2c.commands.progress import Heartbeat
 from d2c.commands.train import train
 from d2c.routes.registry import ROUTES
@@ -46,7 +46,7 @@ _KEPT = ".steps"  # after the log's name: the folder with d-trees and scores
 )
 @click.option("--trials", type=click.IntRange(1), default=20, show_default=True, help="How many at most.")
 @click.option("--sentences", type=click.IntRange(1), help="Use only this many of TREES, drawn evenly.")
-@tuning_options
+@training_options("checkpoints", "labels", "unlabelled", "language", "arcs", "overwrite")
 def main(
     trees: tuple[Path, ...],
     log: Path,
@@ -67,7 +67,7 @@ def main(
     context = click.get_current_context()
     values, kept = _values(context, route, named), Path(f"{log}{_KEPT}")
     files = reading.files(trees)
-    spec = TrainingSpec(files, files, (route,), reading).changed(**options)
+    spec = TrainingSpec.of(files, files, (route,), reading, **options)
     of_given = Trials(spec, sentences, Store(kept))
     described = partial(_written, context, defaults=True)
     try:

@@ -17,9 +17,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from d2c.models.model import Model
-from d2c.protocols.settings import SharedSettings
 from d2c.training.spec import TrainingSpec
-from d2c.training.tagging import Tagging
+from d2c.training.tagging import TaggerChoice
 from d2c.training.train import train_models
 from d2c.trees.formats.brackets import read_brackets, save_brackets
 from d2c.trees.formats.reading import CLEANED
@@ -41,7 +40,7 @@ def small_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     files = directory / "train.mrg", directory / "dev.mrg"
     for file, count in zip(files, (200, 20), strict=True):
         save_brackets(islice(ctrees, count), file)
-    train_models(TrainingSpec(*files, dparser="spacy", epochs=2), [directory / "model"])
+    train_models(TrainingSpec.of(*files, dparser="spacy", epochs=2), [directory / "model"])
     return directory / "model"
 
 
@@ -51,7 +50,7 @@ def tagged_model(small_model: Path, tmp_path_factory: pytest.TempPathFactory) ->
     trained, directory = tmp_path_factory.mktemp("tagged"), tmp_path_factory.mktemp("models") / "en"
     shutil.copytree(small_model, trained, dirs_exist_ok=True)
     files = [small_model.parent / f"{part}.mrg" for part in ("train", "dev")]
-    Tagging("spacy", SharedSettings(preset="small")).train(*files, trained / "tagger", CLEANED)
+    TaggerChoice(name="spacy", preset="small").train(files, CLEANED, "collins", trained / "tagger")
     model = Model.load(small_model)
     model.tagger_name = "spacy"
     model.save(directory, trained)
@@ -63,7 +62,7 @@ def chart_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The directory of constrained CKY, whose route converts any d-trees; it has no d-parser of its own."""
     directory = tmp_path_factory.mktemp("chart")
     save_brackets(islice(read_brackets(SAMPLE), 100), directory / "train.mrg")
-    spec = TrainingSpec(directory / "train.mrg", directory / "train.mrg", ("cky",), dparser="gold")
+    spec = TrainingSpec.of(directory / "train.mrg", directory / "train.mrg", ("cky",), dparser="gold")
     train_models(spec, [directory / "model"])
     return directory / "model"
 

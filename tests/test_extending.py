@@ -37,10 +37,11 @@ def extended(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def add_line(file: Path, name: str, code: str) -> None:
-    """Adds a row, and the import that it may need, to the registry `name` of a module."""
+    """Adds a row, and the import that it may need, to the registry `name` of a module; to a class a field."""
     *imports, row = code.strip("\n").split("\n\n")
     text = file.read_text(encoding="utf-8")
-    [line] = re.findall(rf"^{name}\b.*\n", text, re.M)
+    docstring = r'    """(?s:.*?)"""\n' if name.startswith("class ") else ""
+    [line] = re.findall(rf"^{name}\b(?!\.).*\n{docstring}", text, re.M)
     text = text.replace(line, f"{row}\n" if row.startswith(name) else f"{line}{row}\n", 1)
     for imported in imports:
         text = text.replace("\nfrom d2c", f"\n{imported}\nfrom d2c", 1)

@@ -5,6 +5,10 @@ options of the command line follow.
     class ChartSettings(Settings):
         gamma: float = setting(0.95, "Pruning 2 fixes the sides that are more probable.", least=0, most=1)
 
+Settings nest as the parts do that they are of. Each field is set under one name, that of its option, however
+deep it lies: `changed(gamma=0.9)`. What several parts share, a seed, has one name, too, and is set in all of
+them.
+
 A value out of range is a ParameterError with the field's name, wherever it comes from: Python, a model's file
 or the command line.
 """
@@ -12,11 +16,11 @@ or the command line.
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import Field, asdict, dataclass, field, fields, replace
 from functools import cache
 from math import isfinite
 from types import NoneType, UnionType
-from typing import Any, NamedTuple, cast, get_args, get_origin, get_type_hints
+from typing import Any, NamedTuple, Self, cast, get_args, get_origin, get_type_hints
 
 from d2c.base.errors import ParameterError
 
@@ -57,6 +61,19 @@ class Limits(NamedTuple):
         return " and ".join(words) or "a finite number"
 
 
+class Told(NamedTuple):
+    """What a field says of itself beside its default.
+
+    help:    of its option
+    limits:  of its values
+    option:  what it is set by, where that is not its own name; None: nothing, its owner sets it
+    """
+
+    help: str = ""
+    limits: Limits = Limits()
+    option: str | None = ""
+
+
 def setting(
     default: Any,
     help: str = "",
@@ -67,7 +84,13 @@ def setting(
     choices: Collection[str] = (),
 ) -> Any:
     """Return a field of a dataclass of settings, with the help text of its option and its `Limits`."""
-    return field(default=default, metadata={_KEY: (help, Limits(least, most, above, tuple(choices)))})
+    told = Told(help, Limits(least, most, above, tuple(choices)))
+    return field(default=default, metadata={_KEY: told})
+
+
+def set_by(option: str | None, one: Any) -> Any:
+    """Return a field that is set under another name than its own; None: by its owner alone, by no option."""
+    return field(default=one.default, metadata={_KEY: _told(one)._replace(option=option)})
 
 
 def seed_setting(help: str = "") -> Any:
@@ -77,22 +100,38 @@ def seed_setting(help: str = "") -> Any:
 
 def redefault(cls: type[Settings], name: str, default: Any) -> Any:
     """Return a field of settings again, with another default, for a class that derives from `cls`."""
-    return field(default=default, metadata={_KEY: _metadata(cls, name)})
+    return field(default=default, metadata={_KEY: told_of(cls, name)})
 
 
-def help_of(cls: type[Settings], name: str) -> str:
-    """Return the help text of a field's option."""
-    return _metadata(cls, name)[0]
+def told_of(cls: type[Settings], name: str) -> Told:
+    """Return what a field says of itself."""
+    (told,) = (_told(one) for one in fields(cls) if one.name == name)
+    return told
+
+
+def _told(one: Field[Any]) -> Told:
+    return cast(Told, one.metadata.get(_KEY, Told()))
 
 
 def limits_of(cls: type[Settings], name: str) -> Limits:
     """Return the range or the choices of a field."""
-    return _metadata(cls, name)[1]
+    return told_of(cls, name).limits
 
 
-def _metadata(cls: type[Settings], name: str) -> tuple[str, Limits]:
-    (metadata,) = (one.metadata for one in fields(cls) if one.name == name)
-    return cast(tuple[str, Limits], metadata.get(_KEY, ("", Limits())))
+def named_fields(cls: type[Settings]) -> dict[str, tuple[type[Settings], str]]:
+    """Return the fields of settings, and of those nested in them, by the names under which they are set.
+
+    Each is a class and the name of a field there; of several fields under one name the first.
+    """
+    found: dict[str, tuple[type[Settings], str]] = {}
+    for one in fields(cls):
+        kind, option = types_of(cls)[one.name][0], _told(one).option
+        if issubclass(kind, Settings):
+            for name, place in named_fields(kind).items():
+                found.setdefault(name, place)
+        elif option is not None:
+            found[option or one.name] = cls, one.name
+    return found
 
 
 def types_of(cls: type[Settings]) -> Mapping[str, tuple[type, ...]]:
@@ -120,6 +159,34 @@ class Settings:
     def __post_init__(self) -> None:
         for one in fields(self):
             check(type(self), one.name, getattr(self, one.name))
+
+    def changed(self, **values: Any) -> Self:
+        """Return the settings with other values, each under the name that `named_fields` has of it.
+
+        Raises TypeError for names that no field has.
+        """
+        changes = dict[str, Any]()
+        for one in fields(self):
+            part, name = getattr(self, one.name), _told(one).option or one.name
+            if isinstance(part, Settings):
+                own = named_fields(type(part)).keys() & values
+                changes[one.name] = part.changed(**{name: values[name] for name in own})
+            elif name in values and _told(one).option is not None:
+                changes[one.name] = values[name]
+        if unknown := values.keys() - named_fields(type(self)):
+            raise TypeError(f"{type(self).__name__} has no {' and no '.join(sorted(unknown))}")
+        return replace(self, **changes)
+
+    def value_of(self, name: str) -> Any:
+        """Return the value under a name that `named_fields` has. Raises KeyError."""
+        owner, own = named_fields(type(self))[name]
+        parts: list[Settings] = [self]
+        for part in parts:
+            if type(part) is owner:
+                return getattr(part, own)
+            nested = (getattr(part, one.name) for one in fields(part))
+            parts += [one for one in nested if isinstance(one, Settings)]
+        raise KeyError(name)
 
     def to_json(self) -> dict[str, Any]:
         """Return all fields, for a file."""

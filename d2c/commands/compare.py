@@ -50,7 +50,7 @@ from d2c.trees.scores.brackets import METRICS
 @click.option(
     "--report", type=FilePath, help="HTML file.  [default: report.html next to the models of -o, if given]"
 )
-@training_options
+@training_options("checkpoints", "labels", "unlabelled", "language")
 def compare(
     trees: Path | None,
     dev: Path | None,
@@ -85,11 +85,11 @@ def compare(
             check_report(report)
         given = trees or sample / "train.mrg", dev or sample / "dev.mrg"
         train, tested = (reading.files([path]) for path in given)
-        asked = tuple(name for name in ROUTES if name in routes)
+        chosen = tuple(name for name in ROUTES if name in routes)
         directory = output or models
         options["dparser"], *others = _several(options["dparser"])
         test, best = options.pop("test"), options.pop("best")
-        spec = TrainingSpec(train, tested, asked, reading).changed(**options)
+        spec = TrainingSpec.of(train, tested, chosen, reading, **options)
         scored = reading.files([test]) if test else None
         comparison = train_and_compare(spec, directory, heartbeat.say, Scoring(metric, best), others, scored)
         click.echo("\n".join(table_lines(comparison)))

@@ -17,9 +17,8 @@ from click.core import ParameterSource
 from d2c.base.errors import Faults, FormatError, ModelError
 from d2c.base.files import check_output
 from d2c.base.inputs import ending_of, is_called
-from d2c.base.settings import Settings, help_of, limits_of, types_of
+from d2c.base.settings import Settings, named_fields, told_of, types_of
 from d2c.base.tables import TABLES
-from d2c.cky.settings import ChartSettings
 from d2c.commands.terminal import Skipped
 from d2c.models.model import read_model_settings
 from d2c.models.names import find
@@ -85,16 +84,19 @@ def finite(_context: click.Context, _option: click.Parameter, number: float | No
 
 
 def option_of(settings: type[Settings], name: str, *called: str, **changes: Any) -> Decorator:
-    """Return the option of a field of settings, with its default, range, choices and help.
+    """Return the option of a field of settings, or of those nested in them, with its default, range, choices
+    and help.
 
-    called:  the option and its parameter, where these are not called as the field
+    name:    under which the field is set, see `named_fields`
+    called:  the option and its parameter, where these are not called so
     changes: of the arguments of `click.option`
     """
-    limits, default = limits_of(settings, name), getattr(settings, name)
-    kind, *others = (one for one in types_of(settings)[name] if one is not NoneType)
+    owner, own = named_fields(settings)[name]
+    told, default = told_of(owner, own), getattr(owner, own)
+    limits, (flag, parameter) = told.limits, called or (f"--{name.replace('_', '-')}", name)
+    kind, *others = (one for one in types_of(owner)[own] if one is not NoneType)
     bounds: dict[str, Any] = {"min": limits.least, "max": limits.most}
-    flag, parameter = called or (f"--{name.replace('_', '-')}", name)
-    arguments: dict[str, Any] = {"default": default, "help": help_of(settings, name)}
+    arguments: dict[str, Any] = {"default": default, "help": told.help}
     arguments["show_default"] = default is not None and kind is not bool
     if limits.choices:
         arguments["type"] = click.Choice(limits.choices)
@@ -110,11 +112,6 @@ def option_of(settings: type[Settings], name: str, *called: str, **changes: Any)
     elif kind in (Path, tuple):
         arguments |= {"type": click.Path(path_type=Path, exists=True), "nargs": 1 if kind is Path else 2}
     return click.option(flag, parameter, **{**arguments, **changes})
-
-
-def options_of(settings: type[Settings], *names: str) -> tuple[Decorator, ...]:
-    """Return the options of fields of settings, as `option_of`."""
-    return tuple(option_of(settings, name) for name in names)
 
 
 encoding_option = option_of(TrainingSpec, "encoding")
@@ -137,13 +134,13 @@ jobs_option = click.option(
     "--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default="all cores", help="Processes."
 )
 arcs_option = option_of(
-    *(TrainingSpec, "arcs"),
+    TrainingSpec,
+    "arcs",
     default=None,
     show_default=False,
-    help=f"{help_of(TrainingSpec, 'arcs')}  [default: as in training]",
+    help=f"{told_of(TrainingSpec, 'arcs').help}  [default: as in training]",
 )
 timeout_option = option_of(TrainingSpec, "timeout", metavar="SECONDS")
-transformer_option = option_of(TrainingSpec, "transformer", metavar="DIRECTORY|NAME")
 language_option = option_of(TrainingSpec, "language", metavar="CODE")
 
 
@@ -159,14 +156,6 @@ def model_path(context: click.Context, parameter: click.Parameter, directory: Pa
         except ModelError as error:
             raise ModelError(f"{parameter.get_error_hint(context)}: {error}") from None
     return directory
-
-
-_CHART = (
-    *options_of(ChartSettings, "pruning", "gamma", "penalty"),
-    option_of(ChartSettings, "epochs", "--chart-epochs", "chart_epochs"),
-    *options_of(ChartSettings, "table_bits", "arc_labels"),
-    *options_of(ChartSettings, "binarization", "grammar", "symbols", "max_unaries"),
-)
 
 
 def to_option(formats: Sequence[str]) -> Decorator:
@@ -226,45 +215,42 @@ def treebank_options(command: Command) -> Command:
     return _with(options, reading_options(command))
 
 
-_DPARSER = (
-    option_of(TrainingSpec, "dparser", metavar="NAME[:...]"),
-    *options_of(TrainingSpec, "device", "epochs", "vectors", "charlm"),
-    transformer_option,
-    *options_of(TrainingSpec, "seed"),
-    timeout_option,
-)
+# What options of training are, beside what their fields say.
+_TRAINING: dict[str, dict[str, Any]] = {
+    "checkpoints": {"type": click.Path(path_type=Path)},
+    "dparser": {"metavar": "NAME[:...]"},
+    "language": {"metavar": "CODE"},
+    "timeout": {"metavar": "SECONDS"},
+    "transformer": {"metavar": "DIRECTORY|NAME"},
+    "tagger": {
+        "type": click.Choice([*TAGGERS, "none"]),
+        "default": "none",
+        "show_default": True,
+        "callback": lambda _context, _option, name: None if name == "none" else name,
+    },
+}
 
 
-def tuning_options(command: Command) -> Command:
-    """Add the options that say how routes, d-parser and tagger learn; `RouteSettings.changed` takes them."""
+def training_options(*without: str) -> Decorator:
+    """Add the options of all settings of a training but some, for `TrainingSpec.of`, and `treebank_options`.
 
-    @wraps(command)
-    def checked(**options: Any) -> None:
-        if options["tagger"] is None and options["tags"] == "predicted":
-            raise click.UsageError(f"--tags predicted needs --tagger {' or --tagger '.join(TAGGERS)}")
-        command(**options)
+    The command has a `route`, or several `routes`.
+    """
 
-    options: tuple[Decorator, ...] = (
-        encoding_option,
-        option_of(TrainingSpec, "constrained"),
-        *_DPARSER,
-        treebank_options,
-        *_CHART,
-        option_of(
-            *(TrainingSpec, "tagger"),
-            type=click.Choice([*TAGGERS, "none"]),
-            default="none",
-            show_default=True,
-            callback=lambda _context, _option, name: None if name == "none" else name,
-        ),
-        option_of(TrainingSpec, "tags"),
-        option_of(TrainingSpec, "folds", "--jackknife", "folds"),
-    )
-    return _with(options, checked)
+    def add(command: Command) -> Command:
+        names = (
+            name
+            for name, (owner, own) in named_fields(TrainingSpec).items()
+            if told_of(owner, own).help and name not in ("head_rules", *without)
+        )
+        options = [option_of(TrainingSpec, name, **_TRAINING.get(name, {})) for name in names]
+        return _with((*options, treebank_options), _checked(command))
+
+    return add
 
 
-def training_options(command: Command) -> Command:
-    """Add all `tuning_options`, and those of models. The command has a `route`, or several `routes`."""
+def _checked(command: Command) -> Command:
+    """Refuse options of training that mean nothing beside the others."""
 
     @wraps(command)
     def checked(**options: Any) -> None:
@@ -275,9 +261,11 @@ def training_options(command: Command) -> Command:
             if given and not {*users} & {*routes}:
                 message = f"means nothing for the route {' or '.join(routes)}, only for {' and '.join(users)}"
                 raise click.UsageError(f"--{name.replace('_', '-')} {message}")
+        if options["tagger"] is None and options["tags"] == "predicted":
+            raise click.UsageError(f"--tags predicted needs --tagger {' or --tagger '.join(TAGGERS)}")
         command(**options)
 
-    return _with((tuning_options, *options_of(TrainingSpec, "arcs", "overwrite")), checked)
+    return checked
 
 
 def _with(options: Sequence[Decorator], command: Command) -> Command:

@@ -10,8 +10,6 @@ import click
 from d2c.commands.options import (
     FilePath,
     choice,
-    language_option,
-    option_of,
     training_options,
     trees_argument,
 )
@@ -34,11 +32,7 @@ from d2c.trees.formats.reading import Reading
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="Model directory.")
 @choice("--preset", ["default", "small"], "default")
 @choice("--route", ROUTES, "reduction")
-@option_of(TrainingSpec, "checkpoints", type=click.Path(path_type=Path))
-@option_of(TrainingSpec, "labels")
-@option_of(TrainingSpec, "unlabelled")
-@language_option
-@training_options
+@training_options()
 def train(
     trees: tuple[Path, ...], dev: tuple[Path, ...], output: Path, route: str, reading: Reading, **options: Any
 ) -> None:
@@ -53,6 +47,6 @@ def train(
             heartbeat.say(
                 "this model will cut text by rules for English; for another language say --language"
             )
-        spec = TrainingSpec(*files, (route,), reading).changed(**options)
+        spec = TrainingSpec.of(*files, (route,), reading, **options)
         train_models(spec, [output], heartbeat.say)
         heartbeat.say(f"{output}: trained")

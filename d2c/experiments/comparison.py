@@ -78,29 +78,27 @@ def train_and_compare(
         name: train_models(own, [places[name]], progress, foreign=False).models[0]
         for name, own in specs.items()
     }
-    on_dev = compare_on(spec.dev, trained, spec.reading, scoring, models)
+    on_dev = compare_on(spec.data.dev, trained, spec.data.reading, scoring, models)
     if test is None:
         return on_dev
-    comparison = compare_on(test, trained, spec.reading, scoring, models)
+    comparison = compare_on(test, trained, spec.data.reading, scoring, models)
     pairs = zip(comparison.rows, on_dev.rows, strict=True)
     return replace(comparison, rows=[replace(row, dev=dev.brackets) for row, dev in pairs])
 
 
 def _check_test(specs: Sequence[TrainingSpec], test: Paths) -> None:
     for spec in specs:
-        if spec.new_dparser().abilities.in_order:
+        if spec.dparser.make().abilities.in_order:
             message = "has the d-trees of one treebank; give that as DEV, and leave out --test"
-            raise ModelError(f"the d-parser {spec.dparser_name} {message}")
-    for _ in specs[0].reading(test):  # what cannot be read is said before hours of training
+            raise ModelError(f"the d-parser {spec.dparser.kind} {message}")
+    for _ in specs[0].data.reading(test):  # what cannot be read is said before hours of training
         pass
 
 
 def _other(spec: TrainingSpec, name: str) -> TrainingSpec:
     """As asked, with another d-parser, of which single d-trees are wanted, and one route."""
-    own = replace(spec, dparser=name, routes=spec.routes[:1], arcs=ARCS[0])
-    if not takes(DPARSERS, own.dparser_name, "transformer"):
-        own = replace(own, transformer=None)
-    return own
+    own = replace(spec, routes=spec.routes[:1]).changed(dparser=name, arcs=ARCS[0])
+    return own if takes(DPARSERS, own.dparser.kind, "transformer") else own.changed(transformer=None)
 
 
 def compare_on(

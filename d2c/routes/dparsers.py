@@ -225,8 +225,8 @@ def _typed(settings: type[Settings], name: str, value: str) -> Any:
 
 
 def _said(settings: SharedSettings) -> dict[str, Any]:
-    """Return the settings that are not those by default."""
-    values = ((one.name, getattr(settings, one.name), one.default) for one in fields(settings))
+    """Return those of `SharedSettings` that are not by default."""
+    values = ((one.name, getattr(settings, one.name), one.default) for one in fields(SharedSettings))
     return {name: value for name, value, default in values if value != default}
 
 

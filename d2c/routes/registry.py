@@ -8,20 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, Self, cast
+from typing import Any, cast
 
-from d2c.base.settings import setting
+from d2c.base.settings import named_fields, setting
 from d2c.cky.settings import ChartSettings
 from d2c.protocols.route import CommonSettings, Route
 from d2c.reduction.encodings import ENCODINGS
 from d2c.routes.rows import RegistryRow, class_of
 
-_SAME = (
-    *("pruning", "gamma", "penalty", "table_bits", "binarization", "grammar", "symbols", "max_unaries"),
-    "arc_labels",
-)
-# Which fields of `ChartSettings` are options of training, by the options' names.
-CHART_OPTIONS = {**dict(zip(_SAME, _SAME, strict=True)), "chart_epochs": "epochs"}
+# What only routes with a chart are made with, by the options' names.
+_COMMON = named_fields(CommonSettings)
+CHART_OPTIONS = tuple(name for name in named_fields(ChartSettings) if name not in _COMMON)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,15 +42,6 @@ class RouteSettings(CommonSettings):
         "Chart: use labels of d-trees as features.  [default: only of a d-parser trained elsewhere]",
     )
     checkpoints: Path | None = setting(None, "Directory to resume training from (spaCy, --transformer, cky).")
-
-    def changed(self, **options: Any) -> Self:
-        """Return the settings with other values, by the names of options: `gamma`, `chart_epochs`, ..."""
-        of_chart = {CHART_OPTIONS[name]: options.pop(name) for name in CHART_OPTIONS.keys() & options}
-        return replace(self, **options, chart=replace(self.chart, **of_chart))
-
-    def option(self, name: str) -> Any:
-        """Return the value of an option."""
-        return getattr(self.chart, CHART_OPTIONS[name]) if name in CHART_OPTIONS else getattr(self, name)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,13 +85,13 @@ ROUTES = {
         path="d2c.reduction.labeler.two_stage:TwoStage",
         new=_new_labeler,
         kernels=True,
-        options=("encoding", "constrained", "folds", "arcs"),
+        options=("encoding", "constrained", "jackknife", "arcs"),
     ),
     "cky": RouteRow(
         path="d2c.cky.constrained_cky:ConstrainedCKY",
         new=_new_chart,
         kernels=True,
-        options=("folds", "labels", "arcs", *_OF_CHART),
+        options=("jackknife", "labels", "arcs", *_OF_CHART),
     ),
     "rules": RouteRow(
         path="d2c.routes.rules.rule_based:RuleBased",
@@ -113,7 +101,7 @@ ROUTES = {
         path="d2c.routes.combined:Combined",
         new=_new_combined,
         kernels=True,
-        options=("encoding", "constrained", "folds", *_OF_CHART),
+        options=("encoding", "constrained", "jackknife", *_OF_CHART),
     ),
 }
 

@@ -1,124 +1,147 @@
-"""What is to be trained: one value from the command line to the estimators."""
+"""What is to be trained: one value, nested as the parts are, from the command line to the estimators."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
-from pathlib import Path
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Self, TypeVar
 
-from d2c.base.inputs import Paths, names_of
-from d2c.base.settings import setting
+from d2c.base.errors import each_located
+from d2c.base.files import file_name
+from d2c.base.inputs import Paths, names_of, of_each
+from d2c.base.settings import Settings, set_by, setting
 from d2c.models.model import ARCS
 from d2c.protocols.dparser import DependencyParser
 from d2c.protocols.route import Route
-from d2c.protocols.settings import SharedSettings, shared
+from d2c.protocols.settings import SharedSettings
 from d2c.routes.dparsers import DPARSERS, form_of, make_dparser
 from d2c.routes.registry import RouteSettings, make_route
-from d2c.training.tagging import Tagging
+from d2c.training.tagging import TaggerChoice
+from d2c.trees.ctree import CTree
 from d2c.trees.formats.reading import CLEANED, Read
 
-FOLDS = 10  # of jackknifing tags, unless said
+Made = TypeVar("Made")
 
 
-@dataclass(frozen=True)
-class TrainingSpec(RouteSettings):
-    """What is to be trained, on which treebank; the rest is what `RouteSettings` has.
-
-    train, dev:  treebank files
-    routes:      of `d2c.routes.registry.ROUTES`; the d-parser learns what the first one encodes
-    reading:     how the treebank files are read
-    dparser:     as `make_dparser` takes it; preset, epochs, device, vectors, charlm, transformer: of it
-    timeout:     of a command or program that the d-parser runs, in seconds
-    unlabelled:  whether the d-parser learns no labels (section 4.2 of "Parsing as Reduction")
-    overwrite:   models that are there already, when the new ones are whole
-    tagger:      one of TAGGERS, or None; preset, device, transformer and checkpoints are for it, too
-    tags:        what routes and d-parser learn from: `gold`, or `predicted` by the tagger
-    language:    of text, kept in the model; see `Model`
-    arcs:        whether routes that can look among all likely arcs, or one d-tree
-    folds:       of jackknifing. With it routes learn from d-trees that the d-parser predicts; without it,
-                 from gold ones only, and from predicted tags of FOLDS folds
-    """
+@dataclass(frozen=True, kw_only=True)
+class Data(Settings):
+    """The treebank: files to learn from, and files that choose among what was learned; how they are read."""
 
     train: Paths
     dev: Paths
-    routes: tuple[str, ...] = ("reduction",)
     reading: Read = CLEANED
-    dparser: str = setting(
-        "stanza",
-        f"One of {', '.join(map(form_of, DPARSERS))}; some parameters may be left out. cmd: has two "
-        "commands. `train --route cky` also takes d-trees in any convention, from a parser that is already "
-        "trained: pipeline:spacy:NAME, pipeline:stanza:LANGUAGE, or 'file:TRAIN.conllu;DEV.conllu'.",
+
+    def source(self, part: str) -> Paths:
+        """Return the files of a part, `train` or `dev`."""
+        return self.train if part == "train" else self.dev
+
+    def trees(self, part: str) -> Iterable[CTree]:
+        """Return the trees of a part. Raises FormatError."""
+        return self.reading(self.source(part))
+
+    def each(self, work: Callable[[CTree], Made], part: str) -> Iterator[Made]:
+        """Yield what work makes of each tree of a part.
+
+        Raises FormatError, which names file and sentence, for trees that work cannot do with.
+        """
+        read = of_each(lambda path: each_located(work, self.reading(path), file_name(path)))
+        return read(self.source(part))
+
+
+@dataclass(frozen=True, kw_only=True)
+class DParserChoice(SharedSettings):
+    """The d-parser: what `make_dparser` takes.
+
+    unlabelled: whether it learns no labels (section 4.2 of "Parsing as Reduction")
+    """
+
+    name: str = set_by(
+        "dparser",
+        setting(
+            "stanza",
+            f"One of {', '.join(map(form_of, DPARSERS))}; some parameters may be left out. cmd: has two "
+            "commands. `train --route cky` also takes d-trees in any convention, from a parser that is "
+            "already trained: pipeline:spacy:NAME, pipeline:stanza:LANGUAGE, or 'file:TRAIN.conllu;DEV.conllu'.",
+        ),
     )
-    preset: str = "default"
-    epochs: float | None = shared("epochs")
-    device: str | None = shared("device")
-    vectors: Path | None = shared("vectors")
-    charlm: tuple[Path, Path] | None = shared("charlm")
-    transformer: str | None = shared("transformer")
-    timeout: float | None = shared("timeout")
     unlabelled: bool = setting(
         False,
         "The d-parser learns only heads, as the first of two stages: for labeler, cky and combined.",
     )
-    overwrite: bool = setting(False, "Replace existing models of -o once the new ones are complete.")
-    tagger: str | None = setting(None, "Train this tagger on the treebank's tags, for `parse` to read text.")
-    tags: str = setting(
-        "gold",
-        "Tags to learn from: the treebank's, or those that the tagger predicts by jackknifing.",
-        choices=("gold", "predicted"),
-    )
-    language: str | None = setting(None, "Language of the text (de, zh, ...): split it by spaCy's rules.")
+
+    @property
+    def kind(self) -> str:
+        """The name without the d-parser's own settings, one of DPARSERS."""
+        return self.name.partition(":")[0]
+
+    def make(self) -> DependencyParser:
+        """Return the d-parser, untrained. Raises ModelError."""
+        return make_dparser(self.name, self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingSpec(Settings):
+    """What is to be trained, on which treebank; made by `of`.
+
+    routes:    of `d2c.routes.registry.ROUTES`; the d-parser learns what the first one encodes
+    arcs:      whether routes that can look among all likely arcs, or one d-tree
+    jackknife: number of folds. With it routes learn from d-trees that the d-parser predicts; without it, from
+               gold ones only
+    language:  of text, kept in the model; see `Model`
+    overwrite: models that are there already, when the new ones are whole
+    """
+
+    data: Data
+    routes: tuple[str, ...] = ("reduction",)
+    route: RouteSettings = RouteSettings()
+    dparser: DParserChoice = DParserChoice()
+    tagger: TaggerChoice = TaggerChoice()
     arcs: str = setting(
         ARCS[0],
         "Use the d-parser's single d-tree, or all its likely arcs, packed: over these cky finds the best "
         "c-tree, labeler the d-tree whose labels are most certain.",
         choices=ARCS,
     )
-    folds: int | None = setting(
+    jackknife: int | None = setting(
         None,
         "Routes learn from d-trees that the d-parser predicts after training on the other folds. Also the "
         "number of folds for --tags predicted (otherwise 10).",
         least=2,
     )
+    language: str | None = setting(None, "Language of the text (de, zh, ...): split it by spaCy's rules.")
+    overwrite: bool = setting(False, "Replace existing models of -o once the new ones are complete.")
+
+    @classmethod
+    def of(
+        cls,
+        train: Paths,
+        dev: Paths,
+        routes: tuple[str, ...] = ("reduction",),
+        reading: Read = CLEANED,
+        **options: Any,
+    ) -> Self:
+        """Return what is to be trained on a treebank, with settings by the names of their options."""
+        return cls(data=Data(train=train, dev=dev, reading=reading), routes=routes).changed(**options)
 
     def __str__(self) -> str:
-        tagger = f"tagger {self.tagger}, " if self.tagger else ""
+        tagger = f"tagger {self.tagger.name}, " if self.tagger.name else ""
         routes = f"route{'s' * (len(self.routes) > 1)} {', '.join(self.routes)}"
-        trained = f"{tagger}d-parser {self.dparser_name}, {routes}"
-        preset = f"finetune of {self.transformer}" if self.transformer else self.preset
-        files = f"training on {names_of(self.train)}, choosing on {names_of(self.dev)}"
+        trained = f"{tagger}d-parser {self.dparser.kind}, {routes}"
+        on = self.dparser.transformer
+        preset = f"finetune of {on}" if on else self.dparser.preset
+        files = f"training on {names_of(self.data.train)}, choosing on {names_of(self.data.dev)}"
         return f"{files}: {trained}; preset {preset}"
 
     @property
     def packed(self) -> bool:
         """Whether arcs are packed."""
-        return self.arcs == "packed"
+        return self.arcs == ARCS[1]
 
     def over_arcs(self, route: Route) -> bool:
         """Whether a route learns over the packed arcs of jackknifed d-trees."""
-        return self.packed and bool(self.folds) and route.abilities.packed_arcs
+        return self.packed and bool(self.jackknife) and route.abilities.packed_arcs
 
-    @property
-    def dparser_name(self) -> str:
-        """The d-parser's name, without its own parameters."""
-        return self.dparser.partition(":")[0]
-
-    @property
-    def tagging(self) -> Tagging | None:
-        """How models come by their tagger; None: they have none."""
-        if self.tagger is None:
-            return None
-        folds = self.folds or FOLDS if self.tags == "predicted" else 0
-        said = replace(self._said(), epochs=None)  # which are the d-parser's
-        return Tagging(self.tagger, said, folds, self.head_rules)
-
-    def new_routes(self) -> dict[str, Route]:
-        """The routes, untrained. Raises ModelError."""
-        return {name: make_route(name, self) for name in self.routes}
-
-    def new_dparser(self) -> DependencyParser:
-        """The d-parser, untrained. Raises ModelError."""
-        return make_dparser(self.dparser, self._said())
-
-    def _said(self) -> SharedSettings:
-        """What is said of d-parsers and taggers of any kind."""
-        return SharedSettings(**{one.name: getattr(self, one.name) for one in fields(SharedSettings)})
+    def new_routes(self, **changes: Any) -> dict[str, Route]:
+        """Return the routes, untrained; changes: of their settings, by option. Raises ModelError."""
+        settings = self.route.changed(**changes)
+        return {name: make_route(name, settings) for name in self.routes}

@@ -10,8 +10,9 @@ from pathlib import Path
 from d2c.base.errors import located
 from d2c.base.inputs import Paths, files_of, names_of, of_each
 from d2c.base.progress import counted
+from d2c.base.settings import set_by, setting
 from d2c.base.temporary import scratch
-from d2c.models.model import save_abbreviations
+from d2c.models.model import TAGS, save_abbreviations
 from d2c.protocols.dparser import Tagger
 from d2c.protocols.route import Progress
 from d2c.protocols.settings import SharedSettings
@@ -21,34 +22,58 @@ from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.formats.reading import Read
 from d2c.trees.heads import load_head_rules
 
+FOLDS = 10  # of jackknifing tags, unless said
 
-@dataclass(frozen=True)
-class Tagging:
-    """How a model comes by its tagger, one of TAGGERS.
 
-    said:       settings; those that it does not have are ignored
-    folds:      0: d-parser and route learn from the treebank's own tags; more: from those that the tagger
-                predicts, by jackknifing with so many blocks
-    head_rules: find the heads before predicted tags replace the treebank's
+@dataclass(frozen=True, kw_only=True)
+class TaggerChoice(SharedSettings):
+    """The tagger of a model, if it is to have one, and whether all else learns from its tags.
+
+    epochs: of the tagger; that of the command line is the d-parser's
+    folds:  of jackknifing, where tags are predicted; None: FOLDS
     """
 
-    name: str
-    said: SharedSettings = SharedSettings()
-    folds: int = 0
-    head_rules: str = "collins"
+    name: str | None = set_by(
+        "tagger", setting(None, "Train this tagger on the treebank's tags, for `parse` to read text.")
+    )
+    tags: str = setting(
+        "gold",
+        "Tags to learn from: the treebank's, or those that the tagger predicts by jackknifing.",
+        choices=TAGS,
+    )
+    epochs: float | None = set_by(None, setting(None, above=0))
+    folds: int | None = set_by("jackknife", setting(None, least=2))
+
+    @property
+    def predicts(self) -> bool:
+        """Whether d-parser and routes learn from tags that it predicts."""
+        return self.name is not None and self.tags == TAGS[1]
+
+    @property
+    def tag_folds(self) -> int:
+        """How many folds predict the tags of the training treebank; 0: all learn from its own."""
+        return (self.folds or FOLDS) if self.predicts else 0
 
     def make(self) -> Tagger:
-        """Return an untrained tagger. Raises ModelError."""
-        return make_tagger(self.name, self.said)
+        """Return the tagger, untrained. Raises ModelError."""
+        return make_tagger(self.name or "", self)
 
     def train(
-        self, train: Paths, dev: Paths, directory: Path, reading: Read, progress: Progress | None = None
+        self,
+        sources: tuple[Paths, Paths],
+        reading: Read,
+        head_rules: str,
+        directory: Path,
+        progress: Progress | None = None,
     ) -> tuple[Tagger, Read]:
-        """Train the tagger on treebank files into a directory; return it, and how to read them with its tags.
+        """Train the tagger on treebank files into a directory; return it, and how to read them from now on:
+        with the tags that it predicts, if it is to, and heads that are found before by the treebank's own.
+
+        sources: those of train, and of dev
 
         Raises FormatError for files that cannot be read, or have fewer sentences than folds.
         """
-        sources, sizes = (train, dev), dict[Path, int]()
+        sizes = dict[Path, int]()
         parts: list[list[Tokens]] = [[], []]
         for part, source in zip(parts, sources, strict=True):
             for file in files_of(source):
@@ -57,11 +82,11 @@ class Tagging:
                 sizes[file] = len(part) - before
         tagger, tags = self.train_on(parts, sources, directory, progress)
         save_abbreviations(parts[0], directory)
-        if not self.folds:
+        if not self.predicts:
             return tagger, reading
         rows = [(iter(of_part), files_of(source)) for of_part, source in zip(tags, sources, strict=True)]
         by_file = {file: [*islice(row, sizes[file])] for row, files in reversed(rows) for file in files}
-        return tagger, Retagged(reading, self.head_rules, by_file)
+        return tagger, Retagged(reading, head_rules, by_file)
 
     def train_on(
         self,
@@ -70,23 +95,24 @@ class Tagging:
         directory: Path,
         progress: Progress | None = None,
     ) -> tuple[Tagger, list[list[tuple[str, ...]]]]:
-        """Train the tagger on the first part of a treebank, choosing on the second; where there are folds,
-        return beside it the tags of all parts that it predicts, of the first one by jackknifing.
+        """Train the tagger on the first part of a treebank, choosing on the second; where tags are to be
+        predicted, return beside it the tags of all parts that it predicts, of the first one by jackknifing.
 
         sources: files that the parts are from, which errors name
         """
-        if self.folds:
+        folds = self.tag_folds
+        if folds:
             with located(names_of(sources[0])):
-                blocks(len(parts[0]), self.folds)  # before hours of training
+                blocks(len(parts[0]), folds)  # before hours of training
         with scratch() as files:
             train, dev = (
                 write_tokens(parts[i], files / f"{name}.conllu", sources[i])
                 for i, name in enumerate(("train", "dev"))
             )
             tagger = self.make().train(train, dev, directory, progress)
-            if not self.folds:
+            if not folds:
                 return tagger, []
-            by_others = list(jackknife_tags(self.make, parts[0], dev, self.folds, files, progress))
+            by_others = list(jackknife_tags(self.make, parts[0], dev, folds, files, progress))
         predicted = ([one.tags for one in tagger.tag(one.forms for one in part)] for part in parts[1:])
         return tagger, [by_others, *predicted]
 

@@ -111,13 +111,13 @@ def trained(
         directory.mkdir(parents=True, exist_ok=True)
         for part, trees, count in zip(parts, by_document(), (sentences, held_out), strict=True):
             save_brackets(evenly(trees, count), part)
-    single = TrainingSpec(*parts, (), dparser=dparser, preset="small", overwrite=True)
+    single = TrainingSpec.of(*parts, (), dparser=dparser, preset="small", overwrite=True)
     for arcs in ("", PACKED):
         own = [route for route in routes if route.partition(":")[2] == arcs]
         if all((directory / route).is_dir() for route in own):
             continue
         spec = replace(single, routes=tuple([route.partition(":")[0] for route in own]))
-        spec = replace(spec, arcs=PACKED, folds=2) if arcs else spec
+        spec = spec.changed(arcs=PACKED, jackknife=2) if arcs else spec
         train_models(spec, [directory / route for route in own], say)
     return {route: Model.load(directory / route) for route in routes}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, count, islice
 from pathlib import Path
 from random import Random
@@ -106,7 +106,8 @@ def tagged(experiment: Experiment, part: str) -> list[Tokens]:
     sentences = [ctree.tokens for ctree in experiment.trees(part)]
 
     def make(directory: Path) -> dict[str, Any]:
-        train, dev = (experiment.conllu("direct", name, directory) for name in ("train", "dev"))
+        encode = partial(experiment.encode, "direct")
+        train, dev = experiment.trainer().write_encoded(encode, directory)
         tagger = make_tagger("spacy", SharedSettings(preset="small"))
         tagger.train(train, dev, directory / "tagger", say)
         return {"tags": [tokens.tags for tokens in tagger.tag(tokens.forms for tokens in sentences)]}
@@ -162,7 +163,7 @@ class Data:
             sentences=sentences or None,
             every=every,
         )
-        spec = TrainingSpec(train, dev, preset="small", seed=seed, folds=folds)
+        spec = TrainingSpec.of(train, dev, preset="small", seed=seed, jackknife=folds)
         self.learned = self.parsers = Experiment(self.treebank, spec, Store(models / "steps"))
 
     def taught(self, voted: Path) -> Self:
@@ -195,13 +196,14 @@ class Data:
         spec = self.learned.spec
         if own in ENCODERS:
             place = str(encoder(own, self.models))
-            spec = replace(spec, transformer=place, checkpoints=self.models / "checkpoints")
-        spec = replace(spec, epochs=passes, preset="default" if own == "default" else spec.preset)
+            spec = spec.changed(transformer=place, checkpoints=self.models / "checkpoints")
+        preset = "default" if own == "default" else spec.dparser.preset
+        spec = spec.changed(epochs=passes, preset=preset)
         if vectors:
             words = {form for part in self.treebank.files for c in self.gold(part) for form in c.tokens.forms}
             words |= set(map(str.lower, words))
             file = vectors_file(VECTORS[vectors](sorted(words)), self.models / f"{vectors}.txt")
-            spec = replace(spec, vectors=file)
+            spec = spec.changed(vectors=file)
         treebank = replace(self.treebank, wordless=self.tags == "none")
         kind_of_experiment = Tagged if self.tags == "predicted" else Experiment
         experiment = kind_of_experiment(treebank, spec, self.learned.store)
@@ -249,12 +251,12 @@ class Data:
         on = str(encoder(kind, self.models)) if kind in ENCODERS else None
 
         def make(directory: Path) -> dict[str, Any]:
-            parser = StanzaConstituency("small", passes, transformer=on, seed=self.learned.spec.seed)
+            parser = StanzaConstituency("small", passes, transformer=on, seed=self.learned.spec.route.seed)
             (directory / "cparser").mkdir()
             parser.fit(self.parsers.trees("train"), self.gold("dev")).save(directory / "cparser")
             return {}
 
-        made_of = {**self.parsers.made_of, "cparser": name, "seed": self.learned.spec.seed}
+        made_of = {**self.parsers.made_of, "cparser": name, "seed": self.learned.spec.route.seed}
         return StanzaConstituency.load(
             self.learned.store.step("cparser", made_of, make).directory / "cparser"
         )

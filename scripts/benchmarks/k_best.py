@@ -39,7 +39,7 @@ def main(sentences: int, dev_sentences: int, dparser: str, routes: list[str]) ->
         drawing = ("craft-train", sentences), ("craft-dev", dev_sentences)
         for part, (treebank, count) in zip(parts, drawing, strict=True):
             save_brackets(drawn(treebank, count), part)
-        spec = TrainingSpec(*parts, tuple(routes), dparser=dparser, preset="small", arcs="packed")
+        spec = TrainingSpec.of(*parts, tuple(routes), dparser=dparser, preset="small", arcs="packed")
         print("\n".join(table_lines(train_and_compare(spec, directory / "models", say, Scoring(best=BEST)))))
 
 

@@ -25,7 +25,7 @@ from d2c.base.progress import counted, log
 from d2c.base.temporary import scratch
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.experiments.rows import GOLD, Parses, timed, with_tags_of
-from d2c.models.model import parsing
+from d2c.models.model import ARCS, parsing
 from d2c.packed.feature import ArcFeature
 from d2c.protocols.dparser import DependencyParser
 from d2c.protocols.route import Route
@@ -34,12 +34,11 @@ from d2c.reduction.reduction import Reduction
 from d2c.routes.dparsers import DPARSERS, TAGGERS, DParserRow, takes
 from d2c.routes.registry import CHART_OPTIONS, RouteSettings, make_route, route_class
 from d2c.routes.rows import class_of
-from d2c.training.jackknife import jackknife_dtrees
-from d2c.training.spec import TrainingSpec
+from d2c.training.spec import Data, TrainingSpec
 from d2c.training.tagging import retagged
+from d2c.training.train import Trainer
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.formats.conllu import save_conllu
 from d2c.trees.formats.reading import CLEANED, Reading
 from d2c.trees.heads import known_head_rules, load_head_rules
 from d2c.trees.labels import unlabelled
@@ -121,6 +120,21 @@ class Fitted(NamedTuple, Generic[AnyRoute]):
     step: StoredStep
 
 
+@dataclass(frozen=True, kw_only=True)
+class TreesOf(Data):
+    """The trees of an experiment, as its trainer reads them."""
+
+    experiment: Experiment
+
+    def trees(self, part: str) -> Iterable[CTree]:
+        """Return the trees of a part. Raises FormatError."""
+        return self.experiment.trees(part)
+
+    def each(self, work: Callable[[CTree], Any], part: str) -> Iterator[Any]:
+        """Yield what work makes of each tree of a part. Raises FormatError."""
+        return self.experiment.each(work, part)
+
+
 @dataclass
 class Experiment:
     """One treebank, with the settings of a training and the store that its steps are in.
@@ -145,7 +159,7 @@ class Experiment:
             rules = load_head_rules(self.treebank.head_rules)
             doing = f"reading {names_of(self.treebank.files[part])}"
             trees = self._each(rules.headed, counted(self.treebank.trees(part), doing), part)
-            if self.spec.tags == "predicted":
+            if self.spec.tagger.predicts:
                 tags = json.loads((self._tags.directory / f"{part}.json").read_bytes())
                 trees = retagged(trees, map(tuple, tags), self.treebank.head_rules)
             self._trees[part] = list(trees)
@@ -166,6 +180,10 @@ class Experiment:
         """Return what `tokens` depend on, beside treebank and settings."""
         return {}
 
+    def each(self, work: Callable[[CTree], Any], part: str) -> Iterator[Any]:
+        """Do work on the trees of a part. Raises FormatError, which names the file and the sentence."""
+        return self._each(work, self.trees(part), part)
+
     def _each(self, work: Callable[[CTree], Any], trees: Iterable[CTree], part: str) -> Iterator[Any]:
         """Do work on the trees of a part. Raises FormatError, which names the file and the sentence."""
         numbers = self.treebank.numbers(part)
@@ -174,7 +192,7 @@ class Experiment:
     @property
     def made_of(self) -> dict[str, Any]:
         """What every step depends on: treebank and tags."""
-        tags = {"tags": self.store.key("tags", self._of_tags)} if self.spec.tags == "predicted" else {}
+        tags = {"tags": self.store.key("tags", self._of_tags)} if self.spec.tagger.predicts else {}
         return self._of_treebank | tags
 
     @cached_property
@@ -184,20 +202,18 @@ class Experiment:
     @property
     def tag_accuracy(self) -> Mapping[str, float]:
         """Percent of the words of each part with the right tag; empty where tags are gold."""
-        return self._tags.facts if self.spec.tags == "predicted" else {}
+        return self._tags.facts if self.spec.tagger.predicts else {}
 
     @property
     def _tags(self) -> StoredStep:
         """Predicted tags, a file for each part: those of train by taggers that have learned from its other
         folds, those of other parts by one that has learned from all of train."""
-        tagging = self.spec.tagging
-        assert tagging is not None
 
         def make(directory: Path) -> dict[str, float]:
             files, accuracies = self.treebank.files, dict[str, float]()
             gold = [[ctree.tokens for ctree in self.gold(part)] for part in files]
             with scratch() as place:
-                _, tags = tagging.train_on(gold, [*files.values()], place / "tagger", log.info)
+                _, tags = self.spec.tagger.train_on(gold, [*files.values()], place / "tagger", log.info)
             for part, own, predicted in zip(files, gold, tags, strict=True):
                 guess = [replace(one, tags=of_one) for one, of_one in zip(own, predicted, strict=True)]
                 accuracies[part] = 100 * accuracy(own, guess)
@@ -209,11 +225,12 @@ class Experiment:
     @cached_property
     def _of_tags(self) -> dict[str, Any]:
         """What predicted tags depend on; not on heads."""
-        tagging, spec = self.spec.tagging, self.spec
-        assert tagging is not None and spec.tagger is not None
-        own = {"tagger": spec.tagger, "folds": tagging.folds, "preset": spec.preset, "seed": spec.seed}
+        tagger = self.spec.tagger
+        assert tagger.name is not None
+        own = {"tagger": tagger.name, "folds": tagger.tag_folds}
+        own |= {"preset": tagger.preset, "seed": tagger.seed}
         any_heads = replace(self.treebank, head_rules="collins").made_of()
-        return any_heads | own | self.on_device | self._transformer(TAGGERS, spec.tagger)
+        return any_heads | own | self.on_device | self._transformer(TAGGERS, tagger.name)
 
     def encode(self, encoding: str, ctree: CTree) -> DTree:
         """Return the d-tree that a d-parser learns in an encoding, as UNLABELLED, or CUBED."""
@@ -221,7 +238,7 @@ class Experiment:
             return unlabelled(self.encode("direct", ctree))
         if encoding not in self._encoders:
             rules = self.treebank.head_rules
-            cubed = replace(self.spec.chart, head_rules=rules, arc_labels=CUBED)
+            cubed = replace(self.spec.route.chart, head_rules=rules, arc_labels=CUBED)
             chart = encoding == CUBED
             self._encoders[encoding] = ConstrainedCKY(cubed) if chart else Reduction(encoding, rules)
         return self._encoders[encoding].encode(ctree)
@@ -232,32 +249,32 @@ class Experiment:
 
     def encoded(self, encoding: str, part: str) -> Iterator[DTree]:
         """Yield the gold d-trees of a part. Raises FormatError for what cannot be encoded."""
-        return self._each(partial(self.encode, encoding), self.trees(part), part)
+        return self.each(partial(self.encode, encoding), part)
 
     def new_dparser(self, name: str) -> DependencyParser:
         """Return a d-parser that has learned nothing. Raises ModelError."""
-        takes_one = self._transformer(DPARSERS, name.partition(":")[0])
-        return replace(
-            self.spec, dparser=name, transformer=self.spec.transformer if takes_one else None
-        ).new_dparser()
+        own = self.spec.dparser.changed(dparser=name)
+        takes_one = self._transformer(DPARSERS, own.kind)
+        return (own if takes_one else own.changed(transformer=None)).make()
 
     def of_dparser(self, name: str) -> dict[str, Any]:
         """Return the settings that a d-parser depends on."""
-        spec = self.spec
-        files = [*filter(None, (spec.vectors, *(spec.charlm or ())))]
+        own = self.spec.dparser
+        files = [*filter(None, (own.vectors, *(own.charlm or ())))]
         names = ("preset", "epochs", "seed")
-        settings: dict[str, Any] = {"dparser": name, **{one: getattr(spec, one) for one in names}}
+        settings: dict[str, Any] = {"dparser": name, **{one: getattr(own, one) for one in names}}
         settings |= {"files": list(map(digest_of_file, files))} if files else {}
         return settings | self.on_device | self._transformer(DPARSERS, name.partition(":")[0])
 
     @property
     def on_device(self) -> dict[str, str]:
         """Where networks run, which weights and speed depend on, if the settings say it."""
-        return {"device": self.spec.device} if self.spec.device else {}
+        device = self.spec.dparser.device
+        return {"device": device} if device else {}
 
     def _transformer(self, registry: Mapping[str, DParserRow], name: str) -> dict[str, str]:
         """The parameter for it, where there is one, and the d-parser or tagger may have it."""
-        transformer = self.spec.transformer
+        transformer = self.spec.dparser.transformer
         return {"transformer": transformer} if transformer and takes(registry, name, "transformer") else {}
 
     def dparser(self, name: str, encoding: str) -> StoredStep:
@@ -277,22 +294,22 @@ class Experiment:
 
     def train_dparser(self, name: str, encoding: str, directory: Path) -> DependencyParser:
         """Train a d-parser into a directory that is no step."""
-        with scratch() as files:
-            train, dev = (self.conllu(encoding, part, files) for part in ("train", "dev"))
-            return self.new_dparser(name).train(train, dev, directory, log.info)
+        with scratch() as place:
+            files = self.trainer().write_encoded(partial(self.encode, encoding), place)
+            return self.new_dparser(name).train(*files, directory, log.info)
 
-    def conllu(self, encoding: str, part: str, directory: Path) -> Path:
-        """Write the gold d-trees of a part."""
-        file = directory / f"{part}.conllu"
-        save_conllu(self.encoded(encoding, part), file)
-        return file
+    def trainer(self, packed: bool = False) -> Trainer:
+        """Return the trainer of these trees; packed: of packed arcs."""
+        files = self.treebank.files
+        data = TreesOf(train=files["train"], dev=files["dev"], experiment=self)
+        return Trainer(replace(self.spec, data=data, arcs=ARCS[packed]), log.info)
 
     def parses(self, name: str, part: str, encoding: str | None = None, packed: bool = False) -> Parses:
         """Return the d-trees of a d-parser that has learned from train; of GOLD, the treebank's own.
 
         packed: with packed arcs, if it gives any
         """
-        encoding = encoding or self.spec.encoding
+        encoding = encoding or self.spec.route.encoding
         if name == GOLD:
             key = digest([self.made_of, encoding, part])
             return Parses(GOLD, list(self.encoded(encoding, part)), 0.0, key, part, encoding)
@@ -316,14 +333,15 @@ class Experiment:
 
         packed: with packed arcs, if it gives any
         """
-        encoding = encoding or self.spec.encoding
-        folds = self.spec.folds or 0
+        encoding = encoding or self.spec.route.encoding
+        folds = self.spec.jackknife or 0
 
         def make(directory: Path) -> dict[str, Any]:
-            with located(names_of(self.treebank.files["train"])), scratch() as files:
-                dev, sentences = self.conllu(encoding, "dev", files), list(self.encoded(encoding, "train"))
-                dtrees = jackknife_dtrees(self.new_dparser(name), sentences, dev, folds, log.info, packed)
-                save_dtrees(list(dtrees), directory / "parses")
+            with scratch() as files:
+                trainer, encode = self.trainer(packed), partial(self.encode, encoding)
+                _, dev = trainer.write_encoded(encode, files)
+                unseen = trainer.unseen(self.new_dparser(name), encode, dev)
+                save_dtrees(unseen.jackknifed or [], directory / "parses")
             return {}
 
         made_of = {**self.made_of, **self.of_dparser(name), "encoding": encoding, "folds": folds}
@@ -352,12 +370,12 @@ class Experiment:
             self.fit(name, share, dtrees, of_dev, **changes).save(directory / "route")
             return {}
 
-        settings, default = self.spec.changed(**changes), RouteSettings()
+        settings, default = self.spec.route.changed(**changes), RouteSettings()
         options = {
-            option: settings.option(option)
+            option: settings.value_of(option)
             for option in ("encoding", "constrained", "labels", "seed", *CHART_OPTIONS)
         }
-        set_apart = {option: value for option, value in options.items() if value != default.option(option)}
+        set_apart = {option: value for option, value in options.items() if value != default.value_of(option)}
         made_of = {**self.made_of, **set_apart, **changes, "route": name, "share": share}
         made_of["dtrees"] = dtrees and dtrees.key
         made_of |= {"dtrees of dev": of_dev.key} if of_dev else {}
@@ -376,7 +394,7 @@ class Experiment:
 
         A chart that sees labels learns from those of the encoding, where no d-trees are given.
         """
-        settings = self.spec.changed(head_rules=self.treebank.head_rules, **changes)
+        settings = self.spec.route.changed(head_rules=self.treebank.head_rules, **changes)
         trees, route = self.trees("train", share), make_route(name, settings)
         dev_dtrees: Iterable[DTree] | None = of_dev and of_dev.dtrees
         given = None if dtrees is None else dtrees.dtrees[: len(trees)]

@@ -65,13 +65,13 @@ _OF_ALL = ("head_rules", "epochs")
 TUNABLE = {  # what changes most comes first; it is what a few trials see
     "head_rules": Tunable(),
     "epochs": Tunable(),
-    "folds": Tunable(),
+    "jackknife": Tunable(),
     "encoding": Tunable(("direct", "delta")),
     "arcs": Tunable(ARCS),
     "penalty": Tunable(PENALTIES),
     "chart_epochs": Tunable((3, 5, 8)),
     "table_bits": Tunable((20, 22, 24)),
-    "labels": Tunable((True,), lambda settings: settings["folds"] is not None),
+    "labels": Tunable((True,), lambda settings: settings["jackknife"] is not None),
     "grammar": Tunable(tuple(GRAMMARS)),
     "symbols": Tunable(tuple(REFINEMENTS)),
     "binarization": Tunable(tuple(BINARIZATIONS)),
@@ -204,20 +204,20 @@ class TrialExperiment(Experiment):
     def labels(self) -> str:
         """What the d-parser's labels depend on, beside the treebank."""
         encodes = "encoding" in ROUTES[self.spec.routes[0]].options
-        return self.spec.encoding if encodes else self.spec.chart.arc_labels
+        return self.spec.route.encoding if encodes else self.spec.route.chart.arc_labels
 
     def scored(self) -> dict[str, Any]:
         """Return F1, UAS, and the brackets of each sentence of test."""
         spec = self.spec
-        name, packed = spec.dparser, spec.packed
-        check_arcs(packed, {spec.routes[0]: self.untrained}, self.new_dparser(name), spec.dparser_name)
+        name, packed = spec.dparser.name, spec.packed
+        check_arcs(packed, {spec.routes[0]: self.untrained}, self.new_dparser(name), spec.dparser.kind)
         parses = self.parses(name, "test", packed=packed)
         over_arcs = spec.over_arcs(self.untrained)
-        dtrees = self.jackknifed(name, self.labels, over_arcs) if spec.folds else None
+        dtrees = self.jackknifed(name, self.labels, over_arcs) if spec.jackknife else None
         of_dev = self.parses(name, "dev", packed=True) if over_arcs else None
         route = self.fit(spec.routes[0], dtrees=dtrees, of_dev=of_dev)
         if packed and route.abilities.packed_arcs and not over_arcs:
-            with located(names_of(spec.train)):
+            with located(names_of(spec.data.train)):
                 route.fit_arcs(self.trees("dev"), self.parses(name, "dev", packed=True).dtrees)
         guess = list(counted(route.decode_all(parses.dtrees), "converting d-trees"))
         gold = self.trees("test")
@@ -231,7 +231,7 @@ class TrialExperiment(Experiment):
 
 @dataclass
 class Trials:
-    """Trials of one route on one treebank, `spec.train`.
+    """Trials of one route on one treebank, train of `spec.data`.
 
     spec:      what all trials share, and the settings that are not tried; its reading is a `Reading`
     sentences: of the treebank, drawn evenly; None: all
@@ -244,7 +244,7 @@ class Trials:
     _trees: dict[bool, list[CTree]] = field(default_factory=dict)  # by whether heads are marked
 
     def __post_init__(self) -> None:
-        check_own(self.spec.new_dparser(), self.spec.dparser_name, "tune trains its own")
+        check_own(self.spec.dparser.make(), self.spec.dparser.kind, "tune trains its own")
 
     def key(self, settings: Mapping[str, Any]) -> str:
         """Return what a trial is called in the log."""
@@ -267,18 +267,20 @@ class Trials:
         experiment, route = self._experiment(settings), self.spec.routes[0]
         own = {name: value for name, value in settings.items() if name != "head_rules"}
         meant, default = {*ROUTES[route].options} - {*TUNABLE, "checkpoints"}, RouteSettings()
-        fixed = {name: self.spec.option(name) for name in meant}
-        own |= {name: value for name, value in fixed.items() if value != default.option(name)}
-        made_of = experiment.made_of | experiment.of_dparser(self.spec.dparser) | own
+        fixed = {name: self.spec.value_of(name) for name in meant}
+        own |= {name: value for name, value in fixed.items() if value != default.value_of(name)}
+        made_of = experiment.made_of | experiment.of_dparser(self.spec.dparser.name) | own
         return made_of | {"labels of arcs": experiment.labels, "route": route}
 
     def _experiment(self, settings: Mapping[str, Any]) -> TrialExperiment:
         spec = self.spec.changed(**settings)
-        assert isinstance(spec.reading, Reading)
-        marked = spec.head_rules == "marked"
-        files = dict.fromkeys(("train", "dev", "test"), spec.train)
-        trees, reading = self._trees.setdefault(marked, []), replace(spec.reading, marked=marked)
-        treebank = Tenths(names_of(spec.train), files, spec.head_rules, reading, self.sentences, read=trees)
+        assert isinstance(spec.data.reading, Reading)
+        marked = spec.route.head_rules == "marked"
+        files = dict.fromkeys(("train", "dev", "test"), spec.data.train)
+        trees, reading = self._trees.setdefault(marked, []), replace(spec.data.reading, marked=marked)
+        treebank = Tenths(
+            names_of(spec.data.train), files, spec.route.head_rules, reading, self.sentences, read=trees
+        )
         return TrialExperiment(treebank, spec, self.store)
 
 
@@ -342,7 +344,7 @@ def choose(
     Settings that do not fit the treebank are logged with the reason. Raises FormatError, ModelError where
     those given do not.
     """
-    given = {name: trials.spec.option(name) for name in of_route(trials.spec.routes[0])}
+    given = {name: trials.spec.value_of(name) for name in of_route(trials.spec.routes[0])}
     done = list[Trial]()
 
     def f1(settings: RouteValues) -> float:

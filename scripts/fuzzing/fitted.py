@@ -55,5 +55,5 @@ def trained(directory: Path) -> Iterator[Path]:
         if not (directory / name).exists():
             route, encoding = ROUTES[key]
             of_model = {"dparser": dparser, "tagger": tagger, "encoding": encoding, **short}
-            train_models(TrainingSpec(file, file, (route,), **of_model), [directory / name])
+            train_models(TrainingSpec.of(file, file, (route,), **of_model), [directory / name])
         yield directory / name

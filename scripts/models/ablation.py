@@ -202,7 +202,7 @@ def learn(row: Row, parts: tuple[Path, Path], models: Path, seed: int, directory
         train_models(spec, [directory], say)
     else:
         spec = LITTLE.recipe.spec(*parts, CLEANED, epochs=1.0, seed=seed)
-        go_on(models / row.begin, spec, spec.tagger_epochs, directory, say)
+        go_on(models / row.begin, spec, directory, say)
 
 
 def score_row(row: Row, treebanks: Path, models: Path, kept: Path, words: int, seed: int) -> Found:

@@ -83,7 +83,7 @@ def train(
     if recipe.network:
         base = models / recipe.network
         directories = {read_model_settings(base).route: work / "network"}
-        go_on(base, spec, spec.tagger_epochs, work / "network", say)
+        go_on(base, spec, work / "network", say)
     else:
         directories = {route: work / route for route in recipe.routes}
         train_models(spec, [*directories.values()], say)

@@ -25,9 +25,7 @@ _RATES = {"spacy": 0.001, "stanza": 0.0015}  # halves of those of trainings from
 _ABBREVIATIONS = "abbreviations.json"
 
 
-def go_on(
-    base: Path, spec: TrainingSpec, tagger_epochs: float | None, directory: Path, say: Progress
-) -> None:
+def go_on(base: Path, spec: TrainingSpec, directory: Path, say: Progress) -> None:
     """Leave in a directory what becomes of the model in another one when it learns from a treebank, too.
 
     The d-parser learns what the first route of `spec` encodes, from tags that the tagger then predicts, if
@@ -36,12 +34,13 @@ def go_on(
     model = Model.load(base)
     tagger, dparser, words = model.tagger, model.dparser, "dparser"  # or the part that finds tags
     assert isinstance(dparser, SpacyParser | StanzaParser)
-    own: dict[str, Any] = {"epochs": spec.epochs, "checkpoints": spec.checkpoints}
+    own: dict[str, Any] = {"epochs": spec.dparser.epochs, "checkpoints": spec.dparser.checkpoints}
     dparser.settings = replace(dparser.settings, **own)
-    train, dev = [*CLEANED(spec.train)], [*CLEANED(spec.dev)]
+    train, dev = [*CLEANED(spec.data.train)], [*CLEANED(spec.data.dev)]
     dev = [*thinned(dev, DEV_WORDS)]
     if isinstance(tagger, SpacyTagger):
-        tagger.settings = replace(tagger.settings, epochs=tagger_epochs, checkpoints=spec.checkpoints)
+        own = {"epochs": spec.tagger.epochs, "checkpoints": spec.tagger.checkpoints}
+        tagger.settings = replace(tagger.settings, **own)
         words = "tagger"
         tokens = [[ctree.tokens for ctree in part] for part in (train, dev)]
         tagger.go_on(tokens[0], tokens[1], directory / words, _RATES["spacy"], say)
@@ -51,7 +50,7 @@ def go_on(
         tokens: Iterable[Tokens] = (ctree.tokens for ctree in ctrees)
         if isinstance(tagger, SpacyTagger):
             tokens = tagger.tag(one.forms for one in tokens)
-        return [*map(route.encode, retagged(ctrees, (one.tags for one in tokens), spec.head_rules))]
+        return [*map(route.encode, retagged(ctrees, (one.tags for one in tokens), spec.route.head_rules))]
 
     rate = _RATES[model.dparser_name.partition(":")[0]]
     dparser.go_on(encoded(train), encoded(dev), directory / "dparser", rate, say)

@@ -26,7 +26,7 @@ from d2c.models.functions import FunctionTagger, without_functions
 from d2c.models.model import Model
 from d2c.protocols.dparser import DependencyParser
 from d2c.protocols.route import Progress
-from d2c.training.train import with_induced_heads
+from d2c.training.conventions import with_induced_heads
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import read_conllu, save_conllu

@@ -10,30 +10,9 @@ from typing import Any
 
 from d2c.base.inputs import of_each
 from d2c.training.spec import TrainingSpec
-from d2c.training.tagging import Tagging
 from d2c.trees.formats.reading import Read, Reading
 from models.teaching import Lesson
 from treebanks.penn import penn_trees
-
-
-@dataclass(frozen=True)
-class BuildSpec(TrainingSpec):
-    """A `TrainingSpec` whose tagger has its own number of passes and of folds.
-
-    With a million words, ten folds of ten passes would take days.
-    """
-
-    tagger_epochs: float | None = None
-    tagger_folds: int = 2
-
-    @property
-    def tagging(self) -> Tagging | None:
-        """Return how models come by their tagger."""
-        made = super().tagging
-        if made is None:
-            return None
-        said = replace(made.said, epochs=self.tagger_epochs)
-        return Tagging(made.name, said, self.tagger_folds if made.folds else 0, made.head_rules)
 
 
 @dataclass(frozen=True)
@@ -63,7 +42,7 @@ class Recipe:
     what, language, licence, measured: what its card says
     read:     how the treebanks are read, for training and as gold
     routes:   the first one is taken, unless another, or the chart, has an F1 that is more than 0.25 better
-    settings: of `BuildSpec`; of a converter, those of the chart
+    settings: of a training, and `tagger_epochs`, `tagger_folds`; of a converter, those of the chart
     network:  the model whose tagger and d-parser it goes on from, built into the same folder before
     chart:    the one whose chart learns from what its d-parser finds
     shares:   of treebanks and texts of lessons, how often each sentence is in train; 1 where nothing is said
@@ -104,9 +83,16 @@ class Recipe:
     ablation: Ablation | None = None
     elsewhere: Mapping[str, str] = field(default_factory=dict)
 
-    def spec(self, train: Path, dev: Path, read: Read, **more: Any) -> BuildSpec:
-        """Return what is to be trained on two files, with other settings beside its own."""
-        return BuildSpec(train, dev, self.routes, read).changed(**{**self.settings, **more})
+    def spec(self, train: Path, dev: Path, read: Read, **more: Any) -> TrainingSpec:
+        """Return what is to be trained on two files, with other settings beside its own.
+
+        The tagger has its own number of passes and of folds: with a million words, ten folds of ten passes
+        would take days.
+        """
+        settings = {"tagger_epochs": None, "tagger_folds": 2, **self.settings, **more}
+        tagger = {name: settings.pop(f"tagger_{name}") for name in ("epochs", "folds")}
+        spec = TrainingSpec.of(train, dev, self.routes, read, **settings)
+        return replace(spec, tagger=replace(spec.tagger, **tagger))
 
 
 def read_recipes() -> dict[str, Recipe]:

@@ -48,7 +48,7 @@ class Settings:
     seed: int = 1
     tags: str = "predicted"
     tagger: str = "spacy"
-    folds: int = 10
+    jackknife: int = 10
     encoding: str = "direct"
     penalty: float | None = None
     gamma: float | None = None
@@ -56,9 +56,19 @@ class Settings:
 
     def spec(self, treebank: Treebank) -> TrainingSpec:
         """Return them as the settings of a training on a treebank."""
-        shared = ("preset", "epochs", "device", "transformer", "seed", "tags", "tagger", "folds", "encoding")
+        shared = (
+            "preset",
+            "epochs",
+            "device",
+            "transformer",
+            "seed",
+            "tags",
+            "tagger",
+            "jackknife",
+            "encoding",
+        )
         files, heads = (treebank.files["train"], treebank.files["dev"]), treebank.head_rules
-        return TrainingSpec(*files, head_rules=heads, **{name: getattr(self, name) for name in shared})
+        return TrainingSpec.of(*files, head_rules=heads, **{name: getattr(self, name) for name in shared})
 
 
 @dataclass

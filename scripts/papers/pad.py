@@ -167,7 +167,7 @@ def jackknife(experiment: PaperExperiment) -> Table:
         [name, *_f1(experiment, chart(experiment, dtrees=dtrees), quickest)]
         for name, dtrees in learned.items()
     ]
-    note = f"Jackknifed: by {quickest.source}, trained on the other of {experiment.settings.folds} folds."
+    note = f"Jackknifed: by {quickest.source}, trained on the other of {experiment.settings.jackknife} folds."
     return experiment.table(("learned from d-trees", *_f1_on(quickest)), rows, note)
 
 

@@ -96,8 +96,8 @@ def test_any_sentence_gets_a_projective_tree(parser: TransitionParser) -> None:
 
 def test_names_of_searches() -> None:
     with pytest.raises(ModelError, match="transition:standard;beam"):
-        TrainingSpec(Path(), Path(), dparser="transition:standard;beam").new_dparser()
-    exact = TrainingSpec(Path(), Path(), dparser="transition:eager;exact").new_dparser()
+        TrainingSpec.of(Path(), Path(), dparser="transition:standard;beam").dparser.make()
+    exact = TrainingSpec.of(Path(), Path(), dparser="transition:eager;exact").dparser.make()
     assert isinstance(exact, TransitionParser) and (exact.settings.system, exact.settings.search) == (
         "eager",
         "exact",

@@ -65,14 +65,14 @@ def trained(
 
 
 def test_it_is_a_dparser() -> None:
-    parser = TrainingSpec(Path(), Path(), dparser="transition:eager", preset="small").new_dparser()
+    parser = TrainingSpec.of(Path(), Path(), dparser="transition:eager", preset="small").dparser.make()
     assert isinstance(parser, TransitionParser)
     assert (parser.settings.system, parser.settings.preset) == ("eager", "small")
     other: DependencyParser = transition_parser()
     with pytest.raises(ModelError, match="not trained"):
         next(other.parse([CROSSING.tokens]))
     with pytest.raises(ModelError, match=r"not of the form transition:standard\|eager;greedy\|exact$"):
-        TrainingSpec(Path(), Path(), dparser="transition:swap").new_dparser()
+        TrainingSpec.of(Path(), Path(), dparser="transition:swap").dparser.make()
 
 
 @pytest.mark.parametrize("system", SYSTEMS)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from d2c.base.settings import Settings, help_of, seed_setting, setting
+from d2c.base.settings import Settings, named_fields, seed_setting, set_by, setting, told_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +49,7 @@ def test_unknown_names_are_refused() -> None:
 def test_settings_are_those_that_were_written() -> None:
     settings = Some(share=1, rate=2, name="b", sure=False)
     assert Some(**settings.to_json()) == settings
-    assert help_of(Some, "share") == "A share." and help_of(Some, "sure") == ""
+    assert told_of(Some, "share").help == "A share." and told_of(Some, "sure").help == ""
 
 
 def test_seeds_are_those_that_all_libraries_take() -> None:
@@ -62,3 +62,31 @@ def test_seeds_are_those_that_all_libraries_take() -> None:
     numpy.random.RandomState(Seeded(seed=2**32 - 1).seed)
     with pytest.raises(ValueError, match="seed is 4294967296, not at least 0 and at most 4294967295"):
         Seeded(seed=2**32)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part(Settings):
+    passes: int = set_by("part_passes", setting(3))
+    seed: int = seed_setting()
+    own: bool = set_by(None, setting(False))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Whole(Settings):
+    passes: int = 5
+    seed: int = seed_setting()
+    part: Part = Part()
+
+
+def test_what_is_nested_is_set_by_name() -> None:
+    assert named_fields(Whole) == {
+        "passes": (Whole, "passes"),
+        "seed": (Whole, "seed"),
+        "part_passes": (Part, "passes"),
+    }
+    whole = Whole().changed(part_passes=4, seed=7)
+    assert whole == Whole(seed=7, part=Part(passes=4, seed=7))
+    assert [whole.value_of(name) for name in named_fields(Whole)] == [5, 7, 4]
+    for unknown in ("own", "part", "other"):
+        with pytest.raises(TypeError, match=f"^Whole has no {unknown}$"):
+            whole.changed(**{unknown: True})

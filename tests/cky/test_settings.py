@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from d2c.base.settings import help_of
+from d2c.base.settings import told_of
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.cky.settings import ChartSettings
 
@@ -42,7 +42,7 @@ def test_what_is_out_of_range_is_refused_by_its_name(changes: dict[str, Any]) ->
 
 
 def test_every_setting_has_a_help_text() -> None:
-    assert all(help_of(ChartSettings, field.name) for field in fields(ChartSettings))
+    assert all(told_of(ChartSettings, field.name).help for field in fields(ChartSettings))
 
 
 def test_a_file_may_leave_out_what_is_as_by_default() -> None:

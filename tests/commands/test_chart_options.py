@@ -59,12 +59,12 @@ def asked(monkeypatch: pytest.MonkeyPatch, *options: str) -> dict[str, Any]:
     monkeypatch.setattr(d2c.commands.train, "train_models", note)
     done = CliRunner().invoke(train, [*FILES, "--route", "cky", *options], catch_exceptions=False)
     assert done.exit_code == 0, done.output
-    return {name: specs[0].option(name) for name in OF_CHART}
+    return {name: specs[0].value_of(name) for name in OF_CHART}
 
 
 def test_options_come_to_the_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     default = RouteSettings()
-    assert asked(monkeypatch) == {name: default.option(name) for name in OF_CHART}
+    assert asked(monkeypatch) == {name: default.value_of(name) for name in OF_CHART}
     values = ("none", 0.5, 1e-8, "markovized", 0, "collapsed", "closed", 2, 12, "cubed", True)
     expected = dict(zip(OF_CHART, values, strict=True))
     assert asked(monkeypatch, *OPTIONS, "--labels") == expected

@@ -303,7 +303,7 @@ def test_trees_are_made_continuous_for_training(gaps: Path, tmp_path: Path) -> N
         assert ok("decode", conllu, "--encoding", "spine").stdout.startswith(text)
         reading = Reading(continuous=way)
         routes = {"encoding": "delta", "head_rules": "leftmost"}
-        spec = TrainingSpec(gaps, gaps, reading=reading, dparser="gold", **routes)
+        spec = TrainingSpec.of(gaps, gaps, reading=reading, dparser="gold", **routes)
         assert not train_models(spec, [model]).models[0].route.gaps_
     gaps.write_text("(S (A 0=a) (B 1=b))\n(X*1 (A 0=a) (B 1=b))\n")
     for command in ("encode", gaps, "--continuous", "split"), ("convert", gaps, "-", "--continuous", "split"):

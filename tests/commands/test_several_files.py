@@ -139,8 +139,8 @@ def test_training(tags: str, wsj: Path) -> None:
     sections = tuple(sorted(wsj.glob("wsj/*/*.mrg")))
     models = []
     for name, treebank in (("one", wsj / "all.mrg"), ("several", sections)):
-        spec = TrainingSpec(treebank, treebank, dparser="transition", preset="small", epochs=1)
-        spec = spec.changed(tagger="spacy", tags=tags, folds=2 if tags == "predicted" else None)
+        spec = TrainingSpec.of(treebank, treebank, dparser="transition", preset="small", epochs=1)
+        spec = spec.changed(tagger="spacy", tags=tags, jackknife=2 if tags == "predicted" else None)
         train_models(spec, [wsj / name])
         models.append((wsj / name / "model.json").read_text())
     assert models[0] == models[1]
@@ -164,7 +164,9 @@ def test_compare_takes_directories(wsj: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(train_and_compare.__module__ + ".train_and_compare", take)
     CliRunner().invoke(cli, ["compare", "wsj/02..03", "wsj/21"])
     [spec] = taken
-    assert spec.train == (Path("wsj/02/w.mrg"), Path("wsj/03/w.mrg")) and spec.dev == (Path("wsj/21/w.mrg"),)
+    assert spec.data.train == (Path("wsj/02/w.mrg"), Path("wsj/03/w.mrg")) and spec.data.dev == (
+        Path("wsj/21/w.mrg"),
+    )
 
 
 def test_json_lines_become_phrases(wsj: Path) -> None:

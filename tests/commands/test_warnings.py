@@ -41,7 +41,7 @@ def test_a_table_of_another_treebank(tmp_path: Path, odd: int, share: str | None
 def test_training_warns_too(tmp_path: Path) -> None:
     path, said = tmp_path / "x.mrg", list[object]()
     path.write_text(TREES + 9 * ODD)
-    train_models(TrainingSpec(path, path, dparser="gold"), [tmp_path / "model"], said.append)
+    train_models(TrainingSpec.of(path, path, dparser="gold"), [tmp_path / "model"], said.append)
     assert warning(path, "13.64 %") in said
 
 

@@ -112,7 +112,7 @@ def test_training_learns_it(tmp_path: Path) -> None:
         files.append(tmp_path / f"{name}.mrg")
         save_brackets(islice(ctrees, count), files[-1])
     train, dev = files
-    train_models(TrainingSpec(train, dev, dparser="spacy", epochs=1), [tmp_path / "model"])
+    train_models(TrainingSpec.of(train, dev, dparser="spacy", epochs=1), [tmp_path / "model"])
     parser = Parser([tmp_path / "model"])
     assert parser.models[0].calibration is not None
     [sentence] = parser.parse_tagged([[("The", "DT"), ("dog", "NN"), ("slept", "VBD"), (".", ".")]])

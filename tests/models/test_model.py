@@ -47,7 +47,7 @@ def treebank(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 def train(
     treebank: tuple[Path, Path], directory: Path, progress: Progress | None = None, epochs: int = 10
 ) -> Model:
-    spec = TrainingSpec(*treebank, dparser="stanza", preset="small", epochs=epochs, device="cpu")
+    spec = TrainingSpec.of(*treebank, dparser="stanza", preset="small", epochs=epochs, device="cpu")
     return train_models(spec, [directory], progress).models[0]
 
 
@@ -173,7 +173,7 @@ def test_no_d_parser_is_trained_before_a_route_that_cannot_encode(
     source = tmp_path / "x.discbracket"
     source.write_text("(S (VP (V 0=a) (P 2=c)) (N 1=b))\n")
     monkeypatch.setattr(GoldParser, "train", None)
-    spec = TrainingSpec(source, source, routes, encoding="delta", dparser="gold")
+    spec = TrainingSpec.of(source, source, routes, encoding="delta", dparser="gold")
     with pytest.raises(FormatError, match="sentence 1: the delta encoding takes continuous trees only"):
         train_models(spec, [tmp_path / route for route in routes])
 

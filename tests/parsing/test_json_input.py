@@ -147,7 +147,7 @@ def test_alternatives_among_likely_arcs(tmp_path: Path) -> None:
     files, ctrees = (tmp_path / "train.mrg", tmp_path / "dev.mrg"), read_brackets(SAMPLE)
     for file, count in zip(files, (80, 20), strict=True):
         save_brackets(islice(ctrees, count), file)
-    spec = TrainingSpec(*files, ("reduction", "labeler"), dparser="transition:standard", epochs=1)
+    spec = TrainingSpec.of(*files, ("reduction", "labeler"), dparser="transition:standard", epochs=1)
     train_models(spec, [tmp_path / name for name in spec.routes])
     every = [one.tokens for one in read_brackets(files[1])]
     tagged = [[*zip(one.forms, one.tags, strict=True)] for one in every]

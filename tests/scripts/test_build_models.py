@@ -67,7 +67,7 @@ def test_each_model_has_a_folder_for_its_checkpoints(tmp_path: Path, monkeypatch
     """A chart's checkpoint is of one training; several converters keep d-trees of the same treebanks."""
     seen, parts = list[Path | None](), (tmp_path / "train.mrg", tmp_path / "dev.mrg")
     monkeypatch.setattr(building, "parts_of", lambda *given: (parts, CLEANED, []))
-    monkeypatch.setattr(building, "train_models", lambda spec, *rest: seen.append(spec.checkpoints))
+    monkeypatch.setattr(building, "train_models", lambda spec, *rest: seen.append(spec.route.checkpoints))
     monkeypatch.setattr(building, "build_converter", lambda *given: (seen.append(given[3]), {}))
     monkeypatch.setattr(building, "write_card", lambda new, *rest: (new / SETTINGS).write_text("{}"))
     for kept in (tmp_path / "kept", None):

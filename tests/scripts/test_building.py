@@ -307,19 +307,19 @@ def test_what_is_missing(treebanks: Path, tmp_path: Path) -> None:
 
 def test_the_recipe_with_an_encoder_fits() -> None:
     spec = RECIPES["en"].spec(Path("train"), Path("dev"), CLEANED, transformer="T")
-    dparser = spec.new_dparser()
+    dparser = spec.dparser.make()
     assert isinstance(dparser, StanzaParser) and (dparser.settings.transformer, dparser.settings.epochs) == (
         "T",
         6.6,
     )
-    assert dparser.abilities.tags and spec.tagging is None
+    assert dparser.abilities.tags and spec.tagger.name is None
 
 
 def test_all_recipes_can_be_trained() -> None:
     parts = Path("train"), Path("dev")
     specs = {n: recipe.spec(*parts, CLEANED) for n, recipe in RECIPES.items() if not recipe.converts}
     assert specs.keys() == RECIPES.keys() - {"en-clear", "en-ud"}
-    closed = [name for name, spec in specs.items() if spec.chart.grammar == "closed"]
+    closed = [name for name, spec in specs.items() if spec.route.chart.grammar == "closed"]
     assert closed == ["nl", "id"]
     assert all(spec.new_routes() for spec in specs.values())
 

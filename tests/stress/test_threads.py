@@ -163,7 +163,7 @@ def train(case: Case, treebanks: tuple[Path, Path], routes: Sequence[str], model
     if case.foreign:
         train_pipeline(read_brackets(treebanks[0]), models / "pipeline")
         routes = [name for name in ROUTES if route_class(name).abilities.conventions]
-    spec = TrainingSpec(
+    spec = TrainingSpec.of(
         *treebanks,
         tuple(routes),
         dparser=fill_in(case.dparser, models),

@@ -21,8 +21,9 @@ from d2c.base.errors import ModelError
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.commands.cli import cli
 from d2c.models.model import Model, load_route
+from d2c.training.conventions import fit_to_convention, with_induced_heads
 from d2c.training.spec import TrainingSpec
-from d2c.training.train import fit_to_convention, train_models, with_induced_heads
+from d2c.training.train import train_models
 from d2c.trees.conversion import to_dependencies
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
@@ -186,7 +187,7 @@ def test_labels_of_a_foreign_convention_are_features(tmp_path: Path) -> None:
     with open(tmp_path / "trees.conllu", "w", encoding="utf-8") as stream:
         write_conllu((DTree(tokens, (2, 0), labels=(label, "root")) for label in labels), stream)
     files, dparser = [tmp_path / "trees.mrg"] * 2, "file:" + ";".join([str(tmp_path / "trees.conllu")] * 2)
-    spec = TrainingSpec(*files, ("cky",), dparser=dparser)
+    spec = TrainingSpec.of(*files, ("cky",), dparser=dparser)
     [model] = train_models(spec, [tmp_path / "model"]).models
     for route in (model.route, load_route(tmp_path / "model")):
         assert isinstance(route, ConstrainedCKY) and route.settings.labels
@@ -246,8 +247,8 @@ def test_what_a_route_that_learned_gaps_guesses_is_scored_with_its_gaps(
     reading = {"train": [guess], "dev": [dev]}
     monkeypatch.setattr(route, "oracle", lambda ctree, dtree: guess)
     monkeypatch.setattr(route, "decode_all", lambda dtrees: [guess])
-    spec = TrainingSpec(Path("train"), Path("dev"), reading=lambda path: iter(reading[path.name]))
-    fit_to_convention(route, dparser, spec, said.append)  # type: ignore[arg-type]
+    spec = TrainingSpec.of(Path("train"), Path("dev"), reading=lambda path: iter(reading[path.name]))
+    fit_to_convention(route, dparser, spec.data, said.append)  # type: ignore[arg-type]
     assert route.gaps_ and bracket_scores([dev], [guess]).f1 == 100
     assert str(said[0]).startswith("oracle F1 on dev 50.00, ")
     assert all("F1 50.00" in str(epoch) for epoch in said[1:]) and said[1:]

@@ -11,10 +11,9 @@ import pytest
 from d2c.base.errors import FormatError, ModelError
 from d2c.models.model import load_abbreviations
 from d2c.protocols.dparser import TaggingProgress
-from d2c.protocols.settings import SharedSettings
 from d2c.protocols.training import read_tagged
 from d2c.training.jackknife import blocks, jackknife_tags, tenths, write_tokens
-from d2c.training.tagging import Retagged, Tagging
+from d2c.training.tagging import Retagged, TaggerChoice
 from d2c.trees.ctree import Tokens
 from d2c.trees.formats.reading import Reading
 
@@ -44,6 +43,10 @@ class Memory:
     def tag(self, sentences: Iterable[Sequence[str]]) -> Iterator[Tokens]:
         for forms in sentences:
             yield Tokens(tuple(forms), tuple(self.tags.get(form, "X") for form in forms))
+
+
+def predicting(folds: int) -> TaggerChoice:
+    return TaggerChoice(name="spacy", tags="predicted", folds=folds)
 
 
 def test_blocks_are_whole_and_even() -> None:
@@ -86,25 +89,25 @@ def test_a_tagger_and_what_to_train_on(tmp_path: Path, monkeypatch: pytest.Monke
     with open(train, "a") as stream:
         stream.write("(TOP (S (A all) (W e.g.)))\n" * 2)
     dev.write_text("(TOP (S (A all) (W w3)))\n(TOP (S (B all) (W new)))\n")
-    monkeypatch.setattr(Tagging, "make", lambda self: Memory())
-    tagger, reading = Tagging("spacy").train(train, dev, tmp_path / "m", Reading())
+    monkeypatch.setattr(TaggerChoice, "make", lambda self: Memory())
+    tagger, reading = TaggerChoice(name="spacy").train((train, dev), Reading(), "collins", tmp_path / "m")
     assert [tree.tokens.tags for tree in reading(train)] == [("A", "W")] * 6
     assert isinstance(tagger, Memory) and len(Memory.trained[-1]) == 6
     assert load_abbreviations(tmp_path / "m") == ("e.g.",)
-    tagger, reading = Tagging("spacy", folds=3).train(train, dev, tmp_path / "m", Reading())
+    tagger, reading = predicting(3).train((train, dev), Reading(), "collins", tmp_path / "m")
     assert [tree.tokens.tags for tree in reading(train)] == [("A", "X")] * 6
     assert [tree.tokens.tags for tree in reading(dev)] == [("A", "W"), ("A", "X")]
     assert [*tagger.tag([("w2",)])] == [Tokens(("w2",), ("W",))]
     both = (train, dev)
-    tagger, reading = Tagging("spacy", folds=2).train(both, dev, tmp_path / "m", Reading())
+    tagger, reading = predicting(2).train((both, dev), Reading(), "collins", tmp_path / "m")
     assert [tree.tokens.tags for tree in reading(dev)] == [("A", "W"), ("A", "X")]  # by jackknifing
     with pytest.raises(FormatError, match="train.mrg: 6 sentences cannot be cut into 7 parts"):
-        Tagging("spacy", folds=7).train(train, dev, tmp_path / "m", Reading())
+        predicting(7).train((train, dev), Reading(), "collins", tmp_path / "m")
 
 
 def test_names() -> None:
     with pytest.raises(ModelError, match="^unknown tagger 'x'; known are stanza, spacy$"):
-        Tagging("x").make()
+        TaggerChoice(name="x").make()
     pytest.importorskip("spacy")
-    tagger = Tagging("spacy", SharedSettings(preset="small", device="cpu")).make()
+    tagger = TaggerChoice(name="spacy", preset="small", device="cpu").make()
     assert (tagger.settings.preset, tagger.settings.seed) == ("small", 1)  # type: ignore[attr-defined]

@@ -31,7 +31,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Comparison,
     files = directory / "train.mrg", directory / "dev.mrg"
     for file, count in zip(files, (120, 30), strict=True):
         save_brackets(islice(ctrees, count), file)
-    spec = TrainingSpec(*files, ROUTES, dparser="transition:standard", epochs=1, arcs="packed")
+    spec = TrainingSpec.of(*files, ROUTES, dparser="transition:standard", epochs=1, arcs="packed")
     models = train_models(spec, [directory / name for name in ROUTES], lambda text: said.append(str(text)))
     return directory, compare_on(files[1], models), said
 
@@ -54,7 +54,9 @@ def test_with_folds_routes_learn_over_the_arcs_of_all(tmp_path: Path) -> None:
     files = tmp_path / "train.mrg", tmp_path / "dev.mrg"
     for file, count in zip(files, (60, 10), strict=True):
         save_brackets(islice(ctrees, count), file)
-    spec = TrainingSpec(*files, ROUTES, dparser="transition:standard", epochs=1, arcs="packed", folds=2)
+    spec = TrainingSpec.of(
+        *files, ROUTES, dparser="transition:standard", epochs=1, arcs="packed", jackknife=2
+    )
     train_models(spec, [tmp_path / name for name in ROUTES], lambda text: said.append(str(text)))
     chart, labeler = (cast(ConstrainedCKY | TwoStage, Model.load(tmp_path / name).route) for name in ROUTES)
     assert (chart.arcs_.learned, labeler.arcs_.learned) == (1.0, 1.0)
@@ -97,6 +99,6 @@ def test_the_table_has_a_row_for_either(trained: tuple[Path, Comparison, list[st
     ],
 )
 def test_what_has_no_arcs_is_refused(dparser: str, route: str, message: str, tmp_path: Path) -> None:
-    spec = TrainingSpec(SAMPLE, SAMPLE, (route,), dparser=dparser, arcs="packed")
+    spec = TrainingSpec.of(SAMPLE, SAMPLE, (route,), dparser=dparser, arcs="packed")
     with pytest.raises(ModelError, match=message):
         train_models(spec, [tmp_path / "model"])

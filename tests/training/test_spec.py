@@ -11,7 +11,6 @@ import pytest
 from click.testing import CliRunner
 
 from d2c.base.errors import Faults, FormatError, ModelError
-from d2c.cky.settings import ChartSettings
 from d2c.commands.cli import cli
 from d2c.experiments.comparison import train_and_compare
 from d2c.protocols.dparser import DependencyParser
@@ -50,9 +49,9 @@ def train(monkeypatch: pytest.MonkeyPatch, *options: str) -> TrainingSpec:
 
 
 def test_without_options(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert train(monkeypatch) == TrainingSpec(*FILES, reading=READING)
+    assert train(monkeypatch) == TrainingSpec.of(*FILES, reading=READING)
     every = tuple(ROUTES)
-    assert asked(monkeypatch, "compare", "a.mrg", "b.mrg") == TrainingSpec(
+    assert asked(monkeypatch, "compare", "a.mrg", "b.mrg") == TrainingSpec.of(
         *FILES, every, READING, preset="small"
     )
 
@@ -66,7 +65,7 @@ def test_every_option(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     reading = ["--format", "export", "--move-punctuation", "--traces", "--continuous", "raise"]
     options = [*routes, *dparser, *networks, *tagger, *reading]
     spec = train(monkeypatch, "--route", "cky", *options)
-    assert spec == TrainingSpec(
+    assert spec == TrainingSpec.of(
         *FILES,
         ("cky",),
         replace(
@@ -74,7 +73,7 @@ def test_every_option(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         ),
         encoding="delta",
         head_rules="marked",
-        chart=ChartSettings(pruning="1+2"),
+        pruning="1+2",
         checkpoints=Path("c"),
         dparser="stanza:joint",
         preset="small",
@@ -85,11 +84,11 @@ def test_every_option(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         transformer="T",
         tagger="spacy",
         tags="predicted",
-        folds=4,
+        jackknife=4,
         seed=7,
     )
-    assert spec.dparser_name == "stanza"
-    made: DependencyParser = spec.new_dparser()
+    assert spec.dparser.kind == "stanza"
+    made: DependencyParser = spec.dparser.make()
     names = ("model_type", "preset", "epochs", "device", "vectors", "charlm", "transformer", "seed")
     assert [getattr(made.settings, name) for name in names] == [
         *("joint", "small", 2.5, "cpu", tmp_path, (tmp_path, tmp_path), "T", 7)
@@ -107,36 +106,33 @@ def test_routes_of_compare_are_in_the_order_of_the_registry(monkeypatch: pytest.
 )
 def test_folds_of_tags(monkeypatch: pytest.MonkeyPatch, options: Sequence[str], folds: int) -> None:
     spec = train(monkeypatch, "--tagger", "spacy", "--head-rules", "leftmost", "--seed", "5", *options)
-    tagging = spec.tagging
-    assert tagging is not None and (tagging.name, tagging.folds) == ("spacy", folds)
-    assert tagging.head_rules == "leftmost" and tagging.said.seed == 5
-    assert train(monkeypatch).tagging is None
+    assert (spec.tagger.name, spec.tagger.tag_folds) == ("spacy", folds)
+    assert spec.route.head_rules == "leftmost" and spec.tagger.seed == 5
+    assert train(monkeypatch).tagger.name is None
 
 
 def test_a_transformer_and_checkpoints_are_for_those_that_have_them(monkeypatch: pytest.MonkeyPatch) -> None:
     options = ["--transformer", "T", "--checkpoints", "c", "--preset", "small"]
     spec = train(monkeypatch, "--tagger", "stanza", *options)
-    dparser, tagging = spec.new_dparser(), spec.tagging
-    assert tagging is not None
-    for one in (dparser, tagging.make()):
+    for one in (spec.dparser.make(), spec.tagger.make()):
         own = one.settings  # type: ignore[union-attr]
         assert (own.transformer, own.checkpoints) == ("T", Path("c")) and not one.abilities.gpu
-    other = train(monkeypatch, "--tagger", "spacy", *options).tagging
-    assert other is not None and other.make().settings.preset == "small"  # type: ignore[attr-defined]
-    assert train(monkeypatch, "--dparser", "gold", "--checkpoints", "c").new_dparser() is not None
+    other = train(monkeypatch, "--tagger", "spacy", *options).tagger
+    assert other.make().settings.preset == "small"  # type: ignore[attr-defined]
+    assert train(monkeypatch, "--dparser", "gold", "--checkpoints", "c").dparser.make() is not None
     with pytest.raises(ModelError, match="the d-parser spacy takes no transformer"):
-        train(monkeypatch, "--dparser", "spacy", "--transformer", "T").new_dparser()
+        train(monkeypatch, "--dparser", "spacy", "--transformer", "T").dparser.make()
 
 
 def test_of_several_d_parsers_those_have_the_transformer_that_may(monkeypatch: pytest.MonkeyPatch) -> None:
     taken: list[tuple[str, str | None]] = []
 
     def take(spec: TrainingSpec, *_: object, **options: object) -> SimpleNamespace:
-        taken.append((spec.dparser, spec.transformer))
+        taken.append((spec.dparser.name, spec.dparser.transformer))
         return SimpleNamespace(models=[None])
 
     monkeypatch.setattr("d2c.experiments.comparison.train_models", take)
-    spec = TrainingSpec(*FILES, transformer="T")
+    spec = TrainingSpec.of(*FILES, transformer="T")
     with pytest.raises(FormatError, match="b.mrg:1: no sentence found"):  # the trees that are to be scored
         train_and_compare(spec, Path("m"), others=["spacy", "stanza:joint"])
     assert taken == [("stanza", "T"), ("spacy", None), ("stanza:joint", "T")]

@@ -37,9 +37,9 @@ NEW = DTree(Tokens(("x", "y", "z"), ("NN", "VB", "QQ")), (2, 0, 2))
 def test_tiny_treebanks(text: str, route: str, encoding: str, tmp_path: Path) -> None:
     file = tmp_path / "trees.mrg"
     file.write_text(text + "\n", encoding="utf-8")
-    spec = TrainingSpec(file, file, (route,), encoding=encoding, dparser="gold")
+    spec = TrainingSpec.of(file, file, (route,), encoding=encoding, dparser="gold")
     train_models(spec, [tmp_path / "model"])
-    model, gold = Model.load(tmp_path / "model"), list(spec.reading(file))
+    model, gold = Model.load(tmp_path / "model"), list(spec.data.reading(file))
     assert list(map(format_bracket, model.parse(ctree.tokens for ctree in gold))) == text.split("\n")
     [ctree] = model.route.decode_all([NEW])
     assert ctree.tokens == NEW.tokens
@@ -49,7 +49,7 @@ def test_an_empty_dev_treebank_is_named(tmp_path: Path) -> None:
     (tmp_path / "train.mrg").write_text("(S (NN a))\n", encoding="utf-8")
     (tmp_path / "dev.mrg").write_text("\n", encoding="utf-8")
     with pytest.raises(FormatError, match=r"dev.mrg:1: no sentence found in this file$"):
-        train_models(TrainingSpec(tmp_path / "train.mrg", tmp_path / "dev.mrg"), [tmp_path / "model"])
+        train_models(TrainingSpec.of(tmp_path / "train.mrg", tmp_path / "dev.mrg"), [tmp_path / "model"])
 
 
 @pytest.mark.parametrize("tagger", [None, "spacy"])
@@ -62,7 +62,7 @@ def test_what_conllu_cannot_hold_is_named(tagger: str | None, tmp_path: Path) ->
     def reading(path: Path) -> Iterator[CTree]:
         yield from (*Reading()(path), odd)
 
-    spec = TrainingSpec(file, file, reading=reading, tagger=tagger, dparser="gold")
+    spec = TrainingSpec.of(file, file, reading=reading, tagger=tagger, dparser="gold")
     with pytest.raises(FormatError, match="trees.mrg: sentence 3: a form or tag is empty or holds a tab"):
         train_models(spec, [tmp_path / "model"])
     assert not (tmp_path / "model").exists()
@@ -76,7 +76,7 @@ def test_words_without_tags(route: str, tmp_path: Path) -> None:
     )
     file = tmp_path / "trees.xml"
     file.write_text(f"<corpus>{text}</corpus>", encoding="utf-8")
-    spec = TrainingSpec(file, file, (route,), reading=Reading(format_name="tigerxml"), dparser="gold")
+    spec = TrainingSpec.of(file, file, (route,), reading=Reading(format_name="tigerxml"), dparser="gold")
     train_models(spec, [tmp_path / "model"])
-    [ctree] = Model.load(tmp_path / "model").parse(ctree.tokens for ctree in spec.reading(file))
+    [ctree] = Model.load(tmp_path / "model").parse(ctree.tokens for ctree in spec.data.reading(file))
     assert format_bracket(ctree) == "(S (-- a))"

@@ -188,7 +188,7 @@ def test_packed_arcs_are_tried_over_the_same_dtrees(tmp_path: Path) -> None:
         "trial-",
     ]
     assert (
-        done.stdout.splitlines()[-1] == "--route labeler --dparser 'transition:standard;exact' --epochs 1.0"
+        done.stdout.splitlines()[-1] == "--route labeler --epochs 1.0 --dparser 'transition:standard;exact'"
     )
 
 
@@ -215,7 +215,7 @@ def test_the_last_line_is_of_options_of_train(
         "best: F1 21.74, UAS 0.00, +5.46 F1 (p = 0.2518, paired approximate randomisation, 10,000 trials; "
         "the best of 6, so p is too small)"
     )
-    assert options == "--preset small --dparser first --epochs 3.0 --head-rules rightmost --move-punctuation"
+    assert options == "--preset small --epochs 3.0 --dparser first --head-rules rightmost --move-punctuation"
     context = train.make_context("train", ["t.mrg", "--dev", "d.mrg", "-o", "m", *options.split()])
     assert lines[3]["settings"].items() <= context.params.items()
     assert context.params["move_punctuation"] and context.params["preset"] == "small"
@@ -325,7 +325,7 @@ def test_runs_are_told_apart_by_what_they_do_not_try(
     """Else a run would print what another one with other settings has found."""
 
     def key(route: str, **changes: Any) -> str:
-        spec = TrainingSpec(trees, trees, (route,), Reading(), dparser="first").changed(**changes)
+        spec = TrainingSpec.of(trees, trees, (route,), Reading(), dparser="first").changed(**changes)
         return Trials(spec, None, Store(tmp_path)).key({})
 
     assert key("labeler") == key("labeler", constrained=True) != key("labeler", constrained=False)

@@ -58,5 +58,5 @@ def test_trials_are_bounded_and_the_first_of_equals_is_kept() -> None:
 
 def test_what_can_be_tried_is_what_means_something_for_the_route() -> None:
     assert list(of_route("reduction")) == ["head_rules", "epochs", "encoding"]
-    assert list(of_route("labeler")) == ["head_rules", "epochs", "folds", "encoding", "arcs"]
+    assert list(of_route("labeler")) == ["head_rules", "epochs", "jackknife", "encoding", "arcs"]
     assert set(TUNABLE) - set(of_route("cky")) == {"encoding"}

@@ -51,7 +51,9 @@ def made_in(directory: Path, told: dict[tuple[str, ...], tuple[int, ...]]) -> Pa
     """60 sentences to learn from and ten more, of which the d-parser knows five."""
     with open(SAMPLE, encoding="utf-8") as stream:
         lines = [line.rstrip() for line in islice(stream, 70)]
-    made = experiment(directory, {"train": lines[:60], "dev": lines[60:]}, dparsers=(MISSING, TOLD), folds=2)
+    made = experiment(
+        directory, {"train": lines[:60], "dev": lines[60:]}, dparsers=(MISSING, TOLD), jackknife=2
+    )
     for dtree in list(made.encoded("direct", "dev"))[:5]:
         told[dtree.tokens.forms] = dtree.heads
     return made

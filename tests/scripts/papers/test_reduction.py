@@ -111,7 +111,7 @@ def steps(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def experiment(files: dict[str, Path], steps: Path) -> PaperExperiment:
     """What one test has made the next ones find."""
-    settings = Settings(("chain",), tags="gold", tagger="last", folds=2, penalty=0.1, gamma=0.5)
+    settings = Settings(("chain",), tags="gold", tagger="last", jackknife=2, penalty=0.1, gamma=0.5)
     return PaperExperiment.of(Treebank("sample", files), settings, Store(steps))
 
 

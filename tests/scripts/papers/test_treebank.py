@@ -113,7 +113,7 @@ def test_sentences_are_drawn_evenly(tmp_path: Path) -> None:
     assert drawn(other) != numbers and other.made_of() != treebank.made_of()
     assert drawn(replace(treebank, sentences=23)) == drawn(replace(treebank, sentences=99)) == [*range(1, 24)]
     assert len([*treebank.trees("dev")]) == 23
-    experiment = Experiment(treebank, TrainingSpec(file, file), Store(tmp_path / "steps"))
+    experiment = Experiment(treebank, TrainingSpec.of(file, file), Store(tmp_path / "steps"))
 
     def refuse(_: object) -> None:
         raise ValueError("no")
