@@ -15,22 +15,22 @@ from d2c.commands.terminal import say
 _NO_TREE = re.compile(r"expected '\(', found '(.)")
 
 COMMANDS = {
-    "combine": "Votes on the parses of several parsers.",
-    "compare": "Trains all routes on a treebank, scores them on another.",
-    "convert": "Rewrites treebanks from one format to another.",
-    "corpus": "Parses files and directories into Parquet.",
-    "decode": "Turns d-trees of any d-parser into c-trees.",
-    "draw": "Draws c-trees and d-trees.",
-    "encode": "Turns c-trees into d-trees that encode them.",
-    "evaluate": "Scores trees against gold trees, as EVALB does.",
-    "heads": "Shows how well head rules fit a treebank.",
-    "info": "Shows what a model directory holds.",
-    "models": "Lists the models that have names.",
-    "parse": "Parses text or CoNLL-U into c-trees.",
-    "phrases": "Lists the phrases of trees.",
-    "search": "Finds patterns in trees, as Tregex does.",
-    "train": "Trains a d-parser and a route on a treebank.",
-    "view": "Writes an HTML page to look through trees.",
+    "combine": "Vote on the parses of several parsers.",
+    "compare": "Train all routes on a treebank, score them on another.",
+    "convert": "Rewrite treebanks from one format to another.",
+    "corpus": "Parse files and directories into Parquet.",
+    "decode": "Turn d-trees of any d-parser into c-trees.",
+    "draw": "Draw c-trees and d-trees.",
+    "encode": "Turn c-trees into d-trees that encode them.",
+    "evaluate": "Score trees against gold trees, as EVALB does.",
+    "heads": "Show how well head rules fit a treebank.",
+    "info": "Show what a model directory holds.",
+    "models": "List the models that have names.",
+    "parse": "Parse text or CoNLL-U into c-trees.",
+    "phrases": "List the phrases of trees.",
+    "search": "Find patterns in trees, as Tregex does.",
+    "train": "Train a d-parser and a route on a treebank.",
+    "view": "Write an HTML page to look through trees.",
 }
 
 
@@ -57,7 +57,7 @@ class Commands(click.Group):
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="d2c", prog_name="d2c", message="%(prog)s %(version)s")
 def cli() -> None:
-    """Constituency parsing with an off-the-shelf dependency parser.
+    """Parse constituents with an off-the-shelf dependency parser.
 
     In place of a file, `-` is standard input or output; .gz files are compressed and decompressed. d-trees
     (dependency trees) are in CoNLL-U, c-trees (constituency trees) in Penn Treebank brackets or another

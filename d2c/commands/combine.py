@@ -57,7 +57,7 @@ def combine(
     threshold: float | None,
     reading: Reading,
 ) -> None:
-    """Combines the output of several parsers by voting: FILEs with the same sentences in the same order.
+    """Combine the output of several parsers by voting: FILEs with the same sentences in the same order.
 
     For c-trees (treebank formats, or JSON lines of `parse`, whose confidences are votes), the result is the
     tree whose constituents have the most votes; `--to json` gives each one's share. For d-trees (CoNLL-U), it
@@ -106,7 +106,7 @@ def combine(
 
 
 def _like(output: Path, first: Path, format_name: str | None) -> str:
-    """The format that the name of the output says, otherwise that of the first file."""
+    """Return the format that the name of the output says, otherwise that of the first file."""
     name = format_name or format_by_name(first) or format_of(first)
     if str(output) == "-" and name == "json":
         return name

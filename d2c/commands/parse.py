@@ -54,7 +54,7 @@ _NAMES = TAGGED_NAMES + TEXT_NAMES + JSON_LINES
 def model_and_inputs(
     context: click.Context, _: click.Parameter, given: tuple[Path, ...]
 ) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
-    """The callback of MODELs and INPUTs, all of which may be left out. Raises ModelError."""
+    """Return the callback of MODELs and INPUTs, all of which may be left out. Raises ModelError."""
     for line in unreadable():
         say(f"d2c: {line}")
     if not given or _is_input(given[0]):
@@ -128,7 +128,7 @@ def parse(
     resume: bool,
     **chosen: Any,
 ) -> None:
-    """Parses CoNLL-U (words and tags) or text into c-trees or, with `--to conllu`, into d-trees.
+    """Parse CoNLL-U (words and tags) or text into c-trees or, with `--to conllu`, into d-trees.
 
     MODEL is a directory, or a name that `d2c models` lists. It defaults to `en` (or `en-small`) if the first
     argument is a file, a pattern, or a directory that has INPUT. Without INPUT, standard input is read. For

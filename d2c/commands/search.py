@@ -68,7 +68,7 @@ def search(
     head_rules: str,
     reading: Reading,
 ) -> None:
-    """Finds a pattern such as `NP < (PP $ NP)`, in Tregex's language, in trees.
+    """Find a pattern such as `NP < (PP $ NP)`, in Tregex's language, in trees.
 
     TREES are treebanks, or the output of `d2c parse --to json` or `d2c corpus`. Each match is a line, with
     the nodes that the pattern names (`NP < PP=part`). -o FILE.html writes the sentences with matches as a

@@ -61,7 +61,7 @@ class Encoder(nn.Module):
         self.transformer, self.window, self.mask, self.marks = transformer, window, mask, marks
 
     def train(self, mode: bool = True) -> Self:
-        """Training on a CPU has plain attention: the gradient of the fused one takes four times as long."""
+        """Train; on a CPU with plain attention, since the fused one's gradient takes four times as long."""
         plain = mode and next(self.parameters()).device.type == "cpu"
         attention = _PLAIN if plain else _attention(self.config.model_type)
         self.transformer.set_attn_implementation(attention)  # type: ignore[operator]
@@ -69,12 +69,12 @@ class Encoder(nn.Module):
 
     @property
     def config(self) -> Any:
-        """The transformer's."""
+        """Return the configuration of the transformer."""
         return self.transformer.config
 
     @property
     def layers(self) -> int:
-        """How many layers it has, that of the pieces' own vectors included."""
+        """Return how many layers it has, that of the pieces' own vectors included."""
         return int(self.config.num_hidden_layers) + 1
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor, output_hidden_states: bool = True) -> States:

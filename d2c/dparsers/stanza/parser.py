@@ -198,7 +198,7 @@ class StanzaParser(StanzaEstimator, DependencyParser):
 
     @property
     def tags_(self) -> tuple[str, ...]:
-        """The tags that it finds."""
+        """Return the tags that it finds."""
         return _units(self.trainer_, "upos") if self.abilities.tags else ()
 
     def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
@@ -275,7 +275,7 @@ def _units(trainer: Trainer, name: str) -> tuple[str, ...]:
 
 
 def _load(directory: Path, device: str, has_encoder: bool) -> tuple[Trainer, Pretrain | None]:
-    """has_encoder: as the settings have it, which `d2c info` shows"""
+    """Load the networks. has_encoder: as the settings have it, which `d2c info` shows"""
     path, vectors = directory / StanzaParser.FILE, directory / _VECTORS
     charlm = _charlm_arguments(directory, (directory / _CHARLM[0]).exists())
     encoder, tokenizer = read_encoder(directory / FOLDER) if has_encoder else (None, None)

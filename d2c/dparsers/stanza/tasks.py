@@ -155,7 +155,7 @@ class ArcTask(StanzaTask):
         return self.model.loss(*inputs, *others)[0]  # type: ignore[no-any-return]
 
     def second_stage(self) -> None:
-        """Change as a `NetworkTask`; the batches of the next pass may have another size, too."""
+        """Change optimizers as a `NetworkTask` does; batches may have another size from then on."""
         self.arguments["second_stage"] = True
         self.trainer = type(self.trainer)(self.arguments, self.loader.vocab, model=self.model)
         self._optimize(self.trainer.optimizer)
@@ -230,7 +230,7 @@ class StanzaEstimator:
 
     @property
     def _wants_gpu(self) -> bool:
-        """Whether it has Stanza's own sizes, and is to be trained on a CPU."""
+        """Return whether it has Stanza's own sizes, and is to be trained on a CPU."""
         return (
             self.settings.preset == "default" and self.settings.transformer is None and self._device == "cpu"
         )
