@@ -70,7 +70,7 @@ def corpus(
     resume: bool,
     **chosen: Any,
 ) -> None:
-    """Parses files and directories into Parquet: one row for each sentence, with its c-tree.
+    """Parse files and directories into Parquet: one row for each sentence, with its c-tree.
 
     Input is text (.txt), JSON lines (.jsonl), CoNLL-U (.conllu), each also with .gz, or Parquet. Each output
     file has --shard-size sentences. Workers are actors on Ray, or processes.

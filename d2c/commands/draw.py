@@ -46,7 +46,7 @@ def draw(
     svg: bool,
     sentence: int | None,
 ) -> None:
-    """Draws c-trees, crossing branches included, d-trees with their event indices, or both.
+    """Draw c-trees, crossing branches included, d-trees with their event indices, or both.
 
     TREES is a treebank, or the output of `d2c parse --to json`.
     """

@@ -53,7 +53,7 @@ def phrases(
     reading: Reading,
     **cells: Any,
 ) -> None:
-    """Lists the phrases of treebanks, or of the output of `d2c parse`, from left to right, the larger of two
+    """List the phrases of treebanks, or of the output of `d2c parse`, from left to right, the larger of two
     that begin at the same token first. For `parse --to json` and `corpus`, also says where in the text."""
     to, safe = cells["to"] or table_format(output), cells["safe_cells"]
     files, rules, found = reading.files(trees, *PARSED), load_head_rules(head_rules), False
@@ -80,7 +80,10 @@ def _columns(several: bool, parsed: bool, head: bool) -> dict[str, type]:
     """Return the columns of a table: of several files, of what `parse` wrote, with heads."""
     asked = {
         **({"file": str} if several or parsed else {}),
-        **{"sentence": int, "label": str, "start": int, "end": int},
+        "sentence": int,
+        "label": str,
+        "start": int,
+        "end": int,
         **({"start_char": int, "end_char": int} if parsed else {}),
         "text": str,
     }
