@@ -61,7 +61,8 @@ class DParserChoice(SharedSettings):
             "stanza",
             f"One of {', '.join(map(form_of, DPARSERS))}; some parameters may be left out. cmd: has two "
             "commands. `train --route cky` also takes d-trees in any convention, from a parser that is "
-            "already trained: pipeline:spacy:NAME, pipeline:stanza:LANGUAGE, or 'file:TRAIN.conllu;DEV.conllu'.",
+            "already trained: pipeline:spacy:NAME, pipeline:stanza:LANGUAGE, or "
+            "'file:TRAIN.conllu;DEV.conllu'.",
         ),
     )
     unlabelled: bool = setting(

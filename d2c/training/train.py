@@ -117,12 +117,11 @@ def train_models(
         if dparser.abilities.tags:
             save_abbreviations((ctree.tokens for ctree in data.trees("train")), new[0] / "dparser")
         seconds = [trainer.fit(name, route, dparser, unseen) for name, route in routes.items()]
-        words = (spec.tagger.name, tagger, spec.tagger.tags, load_abbreviations(new[0] / "tagger"))
-        models = [
-            Model(name, route, spec.dparser.kind, dparser, *(words if tagger else ()))
-            for name, route in routes.items()
-        ]
+        models = [Model(name, route, spec.dparser.kind, dparser) for name, route in routes.items()]
         for model, directory in zip(models, new, strict=True):
+            if tagger is not None:
+                model.tagger_name, model.tagger, model.tags = spec.tagger.name, tagger, spec.tagger.tags
+                model.abbreviations = load_abbreviations(new[0] / "tagger")
             model.language = spec.language
             model.arcs = spec.arcs if model.route.abilities.packed_arcs else ARCS[0]
             log.info("route %s: learning how far its confidences can be trusted", model.route_name)
