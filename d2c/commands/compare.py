@@ -61,7 +61,7 @@ def compare(
     reading: Reading,
     **options: Any,
 ) -> None:
-    """Trains on TREES, scores on DEV and prints one table. Without arguments, uses the bundled sample.
+    """Train on TREES, score on DEV and print one table. Without arguments, take the bundled sample.
 
     There are rows for every route on gold d-trees (the conversion alone) and on those of the d-parser, which
     is trained once, on the first route's labels; and for the best that constrained CKY could do with them
@@ -100,6 +100,6 @@ def compare(
 
 
 def _several(dparser: str) -> list[str]:
-    """The d-parsers of --dparser; commands of `cmd:` may have commas in them."""
+    """Return the d-parsers of --dparser; commands of `cmd:` may have commas in them."""
     names = dparser.split(",")
     return names if all(name.partition(":")[0] in DPARSERS for name in names) else [dparser]

@@ -51,18 +51,19 @@ def check_report(path: Path) -> None:
 
 
 def choice(name: str, values: Iterable[str], default: str) -> Decorator:
-    """An option that is one of some values."""
+    """Return an option that is one of some values."""
     return click.option(name, type=click.Choice(list(values)), default=default, show_default=True)
 
 
 def format_of_trees(*others: str) -> Decorator:
-    """The format of treebanks that are read, or one of others."""
+    """Return the format of treebanks that are read, or one of others."""
     named = click.Choice([*FORMATS, *others])
     return click.option("--format", "format_name", type=named, help="[default: by the name]")
 
 
 def kind_option(kind: str, says: str) -> Decorator:
-    """A flag that says which kind of input is read: `kind` of the command, of which there is one at most."""
+    """Return a flag that says which kind of input is read: `kind` of the command, of which there is one at
+    most."""
     own: dict[str, Any] = {"flag_value": kind, "multiple": True, "callback": _one_kind, "help": says}
     return click.option(f"--{kind}", "kind", **own)
 
@@ -145,7 +146,7 @@ language_option = option_of(TrainingSpec, "language", metavar="CODE")
 
 
 def model_path(context: click.Context, parameter: click.Parameter, directory: Path | None) -> Path | None:
-    """The callback of an option or argument that is a model, by its directory or name.
+    """Return the callback of an option or argument that is a model, by its directory or name.
 
     Raises ModelError that names the option.
     """
@@ -159,13 +160,13 @@ def model_path(context: click.Context, parameter: click.Parameter, directory: Pa
 
 
 def to_option(formats: Sequence[str]) -> Decorator:
-    """In which of these formats a command writes."""
+    """Return an option that says in which of these formats a command writes."""
     default = "[default: by the name, otherwise brackets, or discbracket for a model of trees with gaps]"
     return click.option("--to", type=click.Choice(formats), help=default)
 
 
 def faults_options(command: Command) -> Command:
-    """The options that say what becomes of files with errors. The command gets `faults`."""
+    """Return the options that say what becomes of files with errors. The command gets `faults`."""
 
     @wraps(command)
     def with_faults(max_errors: int, skip_bad: bool, **options: Any) -> None:
@@ -190,8 +191,8 @@ def faults_options(command: Command) -> Command:
 
 
 def reading_options(command: Command) -> Command:
-    """The options that say how treebanks are read. The command gets a `reading` of them; head rules `marked`
-    are the treebank's own."""
+    """Return the options that say how treebanks are read. The command gets a `reading` of them; head rules
+    `marked` are the treebank's own."""
 
     @wraps(command)
     def with_reading(**options: Any) -> None:
@@ -202,7 +203,7 @@ def reading_options(command: Command) -> Command:
 
 
 def treebank_options(command: Command) -> Command:
-    """All `reading_options` of commands that encode treebanks, and where heads are."""
+    """Return all `reading_options` of commands that encode treebanks, and where heads are."""
     options: tuple[Decorator, ...] = (
         heads_option,
         format_option,
@@ -275,7 +276,7 @@ def _with(options: Sequence[Decorator], command: Command) -> Command:
 
 
 def format_for(gaps: bool, output: Path, others: Sequence[str] = ()) -> str:
-    """The format that the name of a file says; where it says none, one that holds gaps, or not.
+    """Return the format that the name of a file says; where it says none, one that holds gaps, or not.
 
     others: endings that are also known, for the message
     """

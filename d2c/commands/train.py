@@ -36,7 +36,7 @@ from d2c.trees.formats.reading import Reading
 def train(
     trees: tuple[Path, ...], dev: tuple[Path, ...], output: Path, route: str, reading: Reading, **options: Any
 ) -> None:
-    """Trains a d-parser and a route on a treebank of any format; traces and function tags are removed."""
+    """Train a d-parser and a route on a treebank of any format; traces and function tags are removed."""
     if options["language"]:
         from d2c.parsing.rules import language_rules
 

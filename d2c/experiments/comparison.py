@@ -59,7 +59,7 @@ def train_and_compare(
     others: Sequence[str] = (),
     test: Paths | None = None,
 ) -> Comparison:
-    """Trains a model for each route into directory/<route> and compares them on the dev treebank.
+    """Train a model for each route into directory/<route> and compare them on the dev treebank.
 
     test:   a treebank on which they are compared instead; rows keep what they have on dev
     others: more d-parsers, trained into directory/<d-parser>; routes are fitted once, beside the first one;
@@ -96,7 +96,7 @@ def _check_test(specs: Sequence[TrainingSpec], test: Paths) -> None:
 
 
 def _other(spec: TrainingSpec, name: str) -> TrainingSpec:
-    """As asked, with another d-parser, of which single d-trees are wanted, and one route."""
+    """Return the spec with another d-parser, of which single d-trees are wanted, and one route."""
     own = replace(spec, routes=spec.routes[:1]).changed(dparser=name, arcs=ARCS[0])
     return own if takes(DPARSERS, own.dparser.kind, "transformer") else own.changed(transformer=None)
 
@@ -108,7 +108,7 @@ def compare_on(
     scoring: Scoring = SCORING,
     others: Mapping[str, Model] = MappingProxyType({}),
 ) -> Comparison:
-    """Each model's route on gold d-trees, then each on those of the d-parser, which all models share.
+    """Return each model's route on gold d-trees, then each on those of the d-parser, which all models share.
 
     others: models with other d-parsers, by their names; the rows of `several` follow
 
@@ -154,7 +154,7 @@ def compare_on(
 
 
 def parsed(name: str, model: Model, ctrees: Sequence[CTree]) -> Parses:
-    """The d-trees that a model's d-parser predicts."""
+    """Return the d-trees that a model's d-parser predicts."""
     start = time.perf_counter()
     tokens = (ctree.tokens for ctree in ctrees)
     dtrees = list(counted(model.parse_dependencies(tokens), f"parsing by {name}"))
@@ -174,7 +174,7 @@ def _best(
     where a route has one c-tree of each d-tree."""
 
     def nearest(ctree: CTree, dtree: DTree) -> list[CTree]:
-        """Those nearest to gold among the first K, for each K; the K best are the first of more."""
+        """Return those nearest to gold among the first K, for each K; the K best are the first of more."""
         found = [guess for _, guess in route.decode_k_best(dtree, max(numbers))]
         scores = gold.metric.score([ctree] * len(found), with_tags_of([ctree] * len(found), found))
         order = range(len(found))
@@ -200,7 +200,7 @@ def _unfound(name: str, gold: GoldStandard, parses: Parses, guess: Iterable[CTre
 def several(
     gold: GoldStandard, routes: Mapping[str, Route], parsed: Sequence[Parses], first: Sequence[Row]
 ) -> list[Row]:
-    """The rows that follow when there are more d-parsers than one.
+    """Return the rows that follow when there are more d-parsers than one.
 
     parsed: the d-trees of each; first: the rows of all routes on those of the first one
     """
@@ -230,7 +230,7 @@ def _arcs(chosen: Sequence[Parses]) -> Parses:
 
 
 def _constituents(gold: GoldStandard, route: Route, chosen: Sequence[Parses], rows: Sequence[Row]) -> Row:
-    """UAS and LAS are those of the d-trees that the route encodes the voted c-trees as."""
+    """Return the row of voted c-trees; UAS and LAS are those of the d-trees that the route makes of them."""
     start = time.perf_counter()
     trees = zip(*(row.trees.guess for row in rows if row.trees), strict=True)
     guess: list[CTree] = [combine(list(map(Parse, row))).ctree for row in trees]

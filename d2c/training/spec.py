@@ -72,7 +72,7 @@ class DParserChoice(SharedSettings):
 
     @property
     def kind(self) -> str:
-        """The name without the d-parser's own settings, one of DPARSERS."""
+        """Return the name without the d-parser's own settings, one of DPARSERS."""
         return self.name.partition(":")[0]
 
     def make(self) -> DependencyParser:
@@ -135,11 +135,11 @@ class TrainingSpec(Settings):
 
     @property
     def packed(self) -> bool:
-        """Whether arcs are packed."""
+        """Return whether arcs are packed."""
         return self.arcs == ARCS[1]
 
     def over_arcs(self, route: Route) -> bool:
-        """Whether a route learns over the packed arcs of jackknifed d-trees."""
+        """Return whether a route learns over the packed arcs of jackknifed d-trees."""
         return self.packed and bool(self.jackknife) and route.abilities.packed_arcs
 
     def new_routes(self, **changes: Any) -> dict[str, Route]:

@@ -46,12 +46,12 @@ class TaggerChoice(SharedSettings):
 
     @property
     def predicts(self) -> bool:
-        """Whether d-parser and routes learn from tags that it predicts."""
+        """Return whether d-parser and routes learn from tags that it predicts."""
         return self.name is not None and self.tags == TAGS[1]
 
     @property
     def tag_folds(self) -> int:
-        """How many folds predict the tags of the training treebank; 0: all learn from its own."""
+        """Return how many folds predict the tags of the training treebank; 0: all learn from its own."""
         return (self.folds or FOLDS) if self.predicts else 0
 
     def make(self) -> Tagger:
