@@ -160,7 +160,7 @@ def main(
         header = [*(title for what in MEASURED for title in (what, "other", "ratio")), "same"]
     print_table(["", *header], lines)
     for (_, part), ctrees in zip(parts, trees, strict=True):
-        print(f"{part}: {len(ctrees):,} trees, {sum(len(ctree.tokens) for ctree in ctrees):,} tokens")
+        say(f"{part}: {len(ctrees):,} trees, {sum(len(ctree.tokens) for ctree in ctrees):,} tokens")
 
 
 def prepared(arguments: Sequence[str], place: Path, ctrees: Sequence[CTree]) -> list[str]:

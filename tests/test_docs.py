@@ -168,9 +168,12 @@ def run_line(line: str) -> str:
         if command[0] == "echo":
             passed = " ".join(command[1:]) + "\n"
         else:
-            assert command[0] == "d2c", f"mark it as not run: {line}"
+            program = cli if command[0] == "d2c" else None
+            if command[0] == "python":
+                program = script(REPOSITORY / command.pop(1))
+            assert program, f"mark it as not run: {line}"
             arguments = [word.replace("python ", f"{sys.executable} ") for word in command[1:]]
-            done = CliRunner().invoke(cli, arguments, input=passed)
+            done = CliRunner().invoke(program, arguments, input=passed)
             assert done.exit_code == 0, f"{line}\n{done.output}{done.exception!r}"
             passed = done.stdout
         if target:
