@@ -90,9 +90,11 @@ class TextRules(Protocol):
 
     def words(self, text: str) -> Iterable[Word]:
         """Return the words of a sentence, in order; several may be of the same characters."""
+        ...
 
     def sentences(self, text: str) -> Iterable[tuple[int, int]]:
         """Return the first character of each sentence of a paragraph and the one after its last, in order."""
+        ...
 
 
 class DependencyParser(ABC):
@@ -165,16 +167,19 @@ class Tagger(Protocol):
         or is interrupted, not at all. Raises FormatError for what cannot be learned from, ModelError for
         unknown parameters and directories that cannot be used.
         """
+        ...
 
     @classmethod
     def load(cls, directory: Path) -> Self:
         """Return the tagger that `train` left in a directory. Raises ModelError."""
+        ...
 
     def tag(self, sentences: Iterable[Sequence[str]]) -> Iterator[Tokens]:
         """Yield each sentence's words with one tag for each, in order, in batches, over any stream.
 
         The words are those given. Raises ModelError where nothing was trained or loaded yet.
         """
+        ...
 
 
 def with_arcs(sentences: Iterable[Tokens], arcs: Iterable[Arcs], parser: str) -> Iterator[DTree]:

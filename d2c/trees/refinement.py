@@ -99,7 +99,7 @@ def with_subtrees(ctree: CTree, heads: Sequence[int]) -> CTree:
     labels, children = [*ctree.labels], [[*kids] for kids in ctree.children]
     own = {(a, b) for a, b, _ in zip(*subtrees(heads), strict=True) if a < b}
     for a, b in sorted(own, key=lambda span: (span[0] - span[1], span)):  # what is above comes first
-        node, wider = root, [root]
+        node, kids, wider = root, children[root - n], [root]
         while wider:
             node, kids = wider[0], children[wider[0] - n]
             wider = [kid for kid in kids if first[kid] <= a and b <= last[kid]]

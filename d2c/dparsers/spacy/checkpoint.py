@@ -97,7 +97,7 @@ class SpacyTraining:
         """Take over a checkpoint. Raises ModelError for one that is broken."""
         check_file(path, _MOST_BYTES)
         with reading_checkpoint(path):
-            state = srsly.msgpack_loads(path.read_bytes())
+            state: Any = srsly.msgpack_loads(path.read_bytes())
             done, seconds, score = state["numbers"]
             weights, best = state["weights"]
             fill(self.model, best)

@@ -50,7 +50,8 @@ def fill(model: Any, data: bytes) -> None:
     Raises ValueError where layers or shapes are other ones: spaCy's compiled code reads past arrays that are
     smaller than they should be.
     """
-    own, read = model.to_dict(), srsly.msgpack_loads(data)
+    own: dict[str, Any] = model.to_dict()
+    read: Any = srsly.msgpack_loads(data)
     if any(read[part] != own[part] for part in ("nodes", "shims")):
         raise ValueError("a network of another structure")
     for layer, expected in zip(read["params"], own["params"], strict=True):
