@@ -170,7 +170,7 @@ def test_what_it_cannot_learn_from() -> None:
     gap = CTree(Tokens(("a", "b", "c"), ("A", "B", "C")), ("X", "S"), ((0, 2), (3, 1)))
     with pytest.raises(ModelError, match="no trees with gaps"):
         StanzaConstituency().fit([gap], [gap])
-    with pytest.raises(ModelError, match="'huge' is none of default, small, finetune"):
+    with pytest.raises(ModelError, match="huge.* default, small, finetune"):
         StanzaConstituency("huge").fit(some("dev", 2), some("dev", 2))
     with pytest.raises(ModelError, match="needs a transformer"):
         StanzaConstituency("finetune").fit(some("dev", 2), some("dev", 2))
@@ -267,7 +267,7 @@ def test_table_3(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given = experiment(tmp_path)
     oracle = {"oracle": write(tmp_path / "oracle.mrg", some("test", 30))}
     given = replace(given, treebank=replace(given.treebank, systems=oracle))
-    monkeypatch.setattr(systems, "SYSTEMS", {"none": SYSTEMS[STANZA]._replace(path="no_such_module:Parser")})
+    monkeypatch.setattr(systems, "SYSTEMS", {"none": replace(SYSTEMS[STANZA], path="no_such_module:Parser")})
     monkeypatch.setattr(charts, "chosen", lambda _: {})
     monkeypatch.setattr(PaperExperiment, "best_parses", lambda own: own.parses(GOLD, "dev"))
     table = pad.systems(given)
