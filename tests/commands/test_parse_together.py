@@ -39,7 +39,7 @@ def parse(*arguments: object) -> Result:
 
 def test_models_vote(tagged_model: Path, two: Path) -> None:
     Path("a.txt").write_text(TEXT)
-    given = (tagged_model,), (two,), (tagged_model, "two"), ("two", tagged_model, "a.txt", "--jobs", 2)
+    given = (tagged_model,), (two,), (tagged_model, "two"), (tagged_model, "two", "a.txt", "--jobs", 2)
     outputs = [parse(*models, "--to", "json").stdout for models in given]
     rows = [[json.loads(line) for line in output.splitlines()] for output in outputs]
     assert [len(one) for one in rows] == [2] * 4 and rows[2][0]["tokens"] == ["The", "dog", "slept", "."]

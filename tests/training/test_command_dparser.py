@@ -8,7 +8,7 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from d2c.base.errors import ModelError
+from d2c.base.errors import ParameterError
 from d2c.commands.cli import cli
 from d2c.trees.formats.brackets import read_brackets
 from d2c.trees.scores.brackets import bracket_scores
@@ -28,8 +28,8 @@ def test_a_command_as_d_parser_is_given_again_for_parsing(tmp_path: Path) -> Non
     assert CliRunner().invoke(cli, ["encode", str(dev), "-o", str(source)]).exit_code == 0
     parse = ["parse", str(model), str(source), "-o", str(tmp_path / "out.mrg")]
     run = CliRunner().invoke(cli, parse)
-    assert isinstance(run.exception, ModelError) and "must be given again" in str(run.exception)
-    assert "--parse-command COMMAND" in str(run.exception)
+    assert isinstance(run.exception, ParameterError) and "must be given again" in str(run.exception)
+    assert run.exception.parameter == "parse_command"  # the command line says --parse-command
     run = CliRunner().invoke(cli, [*parse, "--parse-command", f"{copy} {{model}} {{input}} {{output}}"])
     assert run.exit_code == 0, run.output
     assert "0.00 repairs" in run.output
