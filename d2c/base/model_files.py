@@ -52,6 +52,8 @@ def read_as(path: Path, version: int, shape: type[Shape]) -> Shape:
         try:
             written = msgspec.json.decode(data, type=_Format).format
         except msgspec.ValidationError:  # no object, or what no number of JSON can be
+            if not data.lstrip().startswith(b"{"):
+                raise ModelError(f"{path}: holds no settings") from None
             written = None
     _check_format(path, written, version)
     with reading(path):

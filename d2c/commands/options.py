@@ -146,7 +146,7 @@ language_option = option_of(TrainingSpec, "language", metavar="CODE")
 
 
 def model_path(context: click.Context, parameter: click.Parameter, directory: Path | None) -> Path | None:
-    """Return the callback of an option or argument that is a model, by its directory or name.
+    """Return the directory of a model that is given by its directory or name: the callback of an option.
 
     Raises ModelError that names the option.
     """
@@ -166,7 +166,7 @@ def to_option(formats: Sequence[str]) -> Decorator:
 
 
 def faults_options(command: Command) -> Command:
-    """Return the options that say what becomes of files with errors. The command gets `faults`."""
+    """Add the options that say what becomes of files with errors. The command gets `faults`."""
 
     @wraps(command)
     def with_faults(max_errors: int, skip_bad: bool, **options: Any) -> None:
@@ -191,19 +191,19 @@ def faults_options(command: Command) -> Command:
 
 
 def reading_options(command: Command) -> Command:
-    """Return the options that say how treebanks are read. The command gets a `reading` of them; head rules
+    """Add the options that say how treebanks are read. The command gets a `reading` of them; head rules
     `marked` are the treebank's own."""
 
     @wraps(command)
     def with_reading(**options: Any) -> None:
-        asked = {field.name: options.pop(field.name) for field in fields(Reading) if field.name in options}
-        command(reading=Reading(marked=options.get("head_rules") == "marked", **asked), **options)
+        given = {field.name: options.pop(field.name) for field in fields(Reading) if field.name in options}
+        command(reading=Reading(marked=options.get("head_rules") == "marked", **given), **options)
 
     return faults_options(with_reading)
 
 
 def treebank_options(command: Command) -> Command:
-    """Return all `reading_options` of commands that encode treebanks, and where heads are."""
+    """Add all `reading_options` of commands that encode treebanks, and where heads are."""
     options: tuple[Decorator, ...] = (
         heads_option,
         format_option,

@@ -197,7 +197,7 @@ class CommandParser(DependencyParser):
         COMMAND.read(directory)
         if parse_command is None:
             message = f"{directory}: was made by a command; the one that parses must be given again: "
-            raise ParameterError(message, "parse_command")
+            raise ParameterError(message, "parse_command", " COMMAND")
         parser = cls(CommandSettings(train_command="", parse_command=parse_command, timeout=timeout))
         parser._check()
         parser.model_ = Path(directory) / _MODEL

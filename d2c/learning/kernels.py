@@ -31,7 +31,7 @@ _ALONE: dict[str, Any] = {"forceinline": True, "no_cpython_wrapper": True, "no_c
 _UNCOUNTED: dict[str, Any] = {"_nrt": False}
 _PATIENCE = 120.0  # seconds that a process waits for a kernel that another one compiles
 _PACKAGE = Path(__file__).parents[1]  # d2c
-_IMPORTED = re.compile(r"^from d2c\.(\S+) import", re.MULTILINE)
+_IMPORTED = re.compile(rb"^from d2c\.(\S+) import", re.MULTILINE)
 
 
 def kernel(function: Callable[..., Any]) -> Any:
@@ -58,13 +58,13 @@ def sources() -> str:
     """Return a digest of all files with kernels, and of those that they import from: constants are compiled
     in."""
     rooms = (room for room in _PACKAGE.iterdir() if room.is_dir())  # some may be links, which rglob passes by
-    texts = {path: path.read_text(encoding="utf-8") for room in rooms for path in room.rglob("*.py")}
-    kernels = {path for path, text in texts.items() if "d2c.learning.kernels import" in text}
-    names = {name for path in kernels for name in _IMPORTED.findall(texts[path])}
-    files = kernels | {path for name in names if (path := _PACKAGE / f"{name.replace('.', '/')}.py").exists()}
+    codes = {path: path.read_bytes() for room in rooms for path in room.rglob("*.py")}
+    kernels = {path for path, code in codes.items() if b"d2c.learning.kernels import" in code}
+    names = {name.decode() for path in kernels for name in _IMPORTED.findall(codes[path])}
+    files = kernels | codes.keys() & {_PACKAGE / f"{name.replace('.', '/')}.py" for name in names}
     digest = hashlib.sha256()
     for path in sorted(files):
-        digest.update(path.read_bytes())
+        digest.update(codes[path])
     return digest.hexdigest()[:16]
 
 

@@ -28,7 +28,7 @@ def plain(default: str | int, arrow: str) -> Any:
     """Return a field of `Sentence` that stands in JSON, tables, pages and Python as it is, unless it is the
     default.
 
-    arrow: its type in tables, one of `d2c.parsing.tables.TYPES`
+    arrow: its type in tables, one of `d2c.corpora.rows.TYPES`
     """
     return field(default=default, metadata={"arrow": arrow})
 

@@ -13,6 +13,7 @@ from typing import Any, cast
 from d2c.base.settings import named_fields, setting
 from d2c.cky.settings import ChartSettings
 from d2c.protocols.route import CommonSettings, Route
+from d2c.protocols.settings import shared
 from d2c.reduction.encodings import ENCODINGS
 from d2c.routes.rows import RegistryRow, class_of
 
@@ -41,7 +42,7 @@ class RouteSettings(CommonSettings):
         None,
         "Chart: use labels of d-trees as features.  [default: only of a d-parser trained elsewhere]",
     )
-    checkpoints: Path | None = setting(None, "Directory to resume training from (spaCy, --transformer, cky).")
+    checkpoints: Path | None = shared("checkpoints")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ more, to the other nine.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from d2c.base.errors import ModelError, located, needing
-from d2c.base.inputs import Paths, check_repeatable, names_of
+from d2c.base.inputs import check_repeatable, names_of
 from d2c.base.progress import counted, log
 from d2c.base.temporary import scratch, whole_directory
 from d2c.models.model import ARCS, Model, load_abbreviations, save_abbreviations
@@ -39,12 +39,11 @@ from d2c.routes.compatibility import (
 from d2c.training.conventions import fit_to_convention
 from d2c.training.jackknife import jackknife_dtrees, parse_last_tenth
 from d2c.training.sizes import TreebankSize
-from d2c.training.spec import Data, TrainingSpec
+from d2c.training.spec import TrainingSpec
 from d2c.training.warm_up import warmed_up
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import format_conllu
-from d2c.trees.formats.reading import CLEANED, Read
 from d2c.trees.heads import Uncovered, load_head_rules
 from d2c.trees.labels import unlabelled
 
@@ -193,17 +192,17 @@ class Trainer:
         """Fit a route, and return how many seconds that took."""
         start, spec = time.perf_counter(), self.spec
         log.info("route %s: learning to convert d-trees", name)
-        with located(names_of(self.spec.data.source("train"))):
+        with located(names_of(spec.data.source("train"))):
             if dparser.abilities.foreign:
                 fit_to_convention(route, dparser, spec.data, self.progress)
             else:
-                dev = self.spec.data.trees("dev")
+                dev = spec.data.trees("dev")
                 over_arcs, of_dev = spec.over_arcs(route), None
                 dtrees = unseen.jackknifed if over_arcs else unseen.single
                 if over_arcs:
                     dev = thinned([*dev], _WORDS)
                     of_dev = [*dparser.parse_packed(ctree.tokens for ctree in dev)]
-                gold = self.spec.data.trees("train")
+                gold = spec.data.trees("train")
                 route.fit(gold, dev, dtrees=dtrees, dev_dtrees=of_dev, progress=self.progress)
                 if spec.packed and route.abilities.packed_arcs and not over_arcs:
                     self._fit_arcs(name, route, unseen)
@@ -229,17 +228,6 @@ def without_labels(encode: Encode) -> Encode:
 
 def _encoded_text(encode: Encode, size: TreebankSize, ctree: CTree) -> str:
     return format_conllu(size.add(encode(ctree)))
-
-
-def encode_treebank(
-    route: Route, treebank: Paths, reading: Read = CLEANED, bare: bool = False
-) -> Iterator[DTree]:
-    """Yield the d-trees of treebank files; bare: with labels that say nothing.
-
-    Raises FormatError naming the sentence that cannot be encoded.
-    """
-    encode = without_labels(route.encode) if bare else route.encode
-    return Data(train=treebank, dev=(), reading=reading).each(encode, "train")
 
 
 def check_spec(

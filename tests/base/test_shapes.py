@@ -115,7 +115,7 @@ def test_missing_names_and_other_values(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="x.json: is broken .*labels"):
         read(tmp_path / "x.json", {"format": 3})
     for value in ([], None, 3, "x"):
-        with pytest.raises(ModelError, match="^[^\n]*x.json: says no format$"):
+        with pytest.raises(ModelError, match="^[^\n]*x.json: holds no settings$"):
             read(tmp_path / "x.json", value)
 
 

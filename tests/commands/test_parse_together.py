@@ -39,15 +39,17 @@ def parse(*arguments: object) -> Result:
 
 def test_models_vote(tagged_model: Path, two: Path) -> None:
     Path("a.txt").write_text(TEXT)
-    given = (tagged_model,), (two,), (tagged_model, "two"), (tagged_model, "two", "a.txt", "--jobs", 2)
-    outputs = [parse(*models, "--to", "json").stdout for models in given]
+    jobs = "a.txt", "--jobs", 2
+    both = (tagged_model, "two"), (tagged_model, "two", *jobs), ("two", tagged_model, *jobs)
+    outputs = [parse(*models, "--to", "json").stdout for models in ((tagged_model,), (two,), *both)]
     rows = [[json.loads(line) for line in output.splitlines()] for output in outputs]
-    assert [len(one) for one in rows] == [2] * 4 and rows[2][0]["tokens"] == ["The", "dog", "slept", "."]
+    assert [len(one) for one in rows] == [2] * 5 and rows[2][0]["tokens"] == ["The", "dog", "slept", "."]
     for one, other, *voted in zip(*rows, strict=True):
-        a, b, c, d = (
+        a, b, c, d, e = (
             {(s["label"], s["start"], s["end"]) for s in row["spans"]} for row in (one, other, *voted)
         )
         assert c <= a | b and c == d
+        assert e <= a | b and e >= a & b  # among equally good trees that of the first wins
     assert "2 sentences, 9 tokens, " in parse(tagged_model, "two").stderr  # each counts once
 
 

@@ -23,8 +23,8 @@ from d2c.protocols.settings import SharedSettings
 from d2c.reduction.reduction import Reduction
 from d2c.routes.dparsers import DPARSERS, DParserRow, make_dparser
 from d2c.routes.registry import RouteSettings, make_route
-from d2c.training.spec import TrainingSpec
-from d2c.training.train import Trained, encode_treebank, train_models
+from d2c.training.spec import Data, TrainingSpec
+from d2c.training.train import Trained, train_models
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.brackets import read_brackets, save_brackets
 from d2c.trees.formats.conllu import write_conllu
@@ -161,7 +161,7 @@ def test_treebanks_of_other_formats(treebank: tuple[Path, Path], tmp_path: Path)
     assert next(route.decode_all([route.encode(ctree)])).yields() == ctree.yields()  # gaps are kept
     with pytest.raises(FormatError, match="sentence 1: the delta encoding takes continuous trees only"):
         delta = RouteSettings(encoding="delta", head_rules="leftmost")
-        list(encode_treebank(make_route("reduction", delta), source))
+        list(Data(train=source, dev=()).each(make_route("reduction", delta).encode, "train"))
     with pytest.raises(FormatError, match="the format discbracket marks no heads"):
         list(Reading(marked=True)(source))
 

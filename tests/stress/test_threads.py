@@ -27,7 +27,7 @@ from d2c.base.model_files import first_line
 from d2c.models.model import Model
 from d2c.routes.registry import ROUTES, route_class
 from d2c.training.spec import TrainingSpec
-from d2c.training.train import encode_treebank, train_models
+from d2c.training.train import train_models
 from d2c.trees.ctree import Tokens
 from d2c.trees.formats.brackets import format_bracket, read_brackets, save_brackets
 from d2c.trees.formats.conllu import save_conllu
@@ -171,7 +171,7 @@ def train(case: Case, treebanks: tuple[Path, Path], routes: Sequence[str], model
         epochs=case.epochs,
         tagger=case.tagger,
     )
-    save_conllu(encode_treebank(spec.new_routes()[routes[0]], treebanks[1]), models / "dev.conllu")
+    save_conllu(spec.data.each(spec.new_routes()[routes[0]].encode, "dev"), models / "dev.conllu")
     train_models(spec, [models / name for name in routes])
     return routes
 

@@ -29,7 +29,7 @@ def test_a_command_as_d_parser_is_given_again_for_parsing(tmp_path: Path) -> Non
     parse = ["parse", str(model), str(source), "-o", str(tmp_path / "out.mrg")]
     run = CliRunner().invoke(cli, parse)
     assert isinstance(run.exception, ParameterError) and "must be given again" in str(run.exception)
-    assert run.exception.parameter == "parse_command"  # the command line says --parse-command
+    assert "--parse-command COMMAND" in run.exception.as_option()
     run = CliRunner().invoke(cli, [*parse, "--parse-command", f"{copy} {{model}} {{input}} {{output}}"])
     assert run.exit_code == 0, run.output
     assert "0.00 repairs" in run.output

@@ -30,7 +30,7 @@ class Counts:
 
 @cache
 def _numbers(counts: type[Any]) -> attrgetter[tuple[Any, ...]]:
-    return attrgetter(*[field.name for field in fields(counts)])
+    return attrgetter(*[one.name for one in fields(counts)])
 
 
 class Matching:
