@@ -54,7 +54,7 @@ _NAMES = TAGGED_NAMES + TEXT_NAMES + JSON_LINES
 def model_and_inputs(
     context: click.Context, _: click.Parameter, given: tuple[Path, ...]
 ) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
-    """Return MODELs and INPUTs apart, all of which may be left out: the callback of both. Raises ModelError."""
+    """Return MODELs and INPUTs, all of which may be left out: the callback of both. Raises ModelError."""
     for line in unreadable():
         say(f"d2c: {line}")
     if not given or _is_input(given[0]):
