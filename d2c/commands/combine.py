@@ -72,10 +72,10 @@ def combine(
         raise click.UsageError("give the files of two parsers or more")
     if gold and (weights or threshold is not None or to):
         raise click.UsageError("--learn writes weights; leave out --weights, --threshold and --to")
-    name = voting_of(files if gold is None else (gold, *files))
+    name = voting_of(files if gold is None else (gold, *files), reading)
     voting = VOTINGS[name]
     if gold:
-        rows = parses_of(voting, (gold, *files), reading)
+        rows = parses_of((gold, *files), reading)
         learned = voting.learn((first, parses) for first, *parses in rows if first)
         with open_output(output) as stream:
             stream.write(learned.text())
@@ -87,9 +87,7 @@ def combine(
     if name == "arcs":
         check_ending(output, DTREES)
     learned_weights = load_weights(weights, name, len(files))
-    voted = combined(
-        voting, parses_of(voting, files, reading), file_name(files[0]), learned_weights, threshold
-    )
+    voted = combined(voting, parses_of(files, reading), file_name(files[0]), learned_weights, threshold)
     doing = f"voting on {names_of(files)}"
     with open_output(output) as stream:
         if name == "arcs":

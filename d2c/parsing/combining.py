@@ -7,18 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from d2c.base.errors import FormatError, ModelError, each_located, refusing
+from d2c.base.errors import FormatError, ModelError, Refusals, each_located, refusing
 from d2c.base.files import file_name
-from d2c.base.inputs import is_called
-from d2c.parsing.json_lines import read_json_lines
-from d2c.parsing.output import format_by_name
 from d2c.parsing.sentence import NO_CTREE, Sentence, refused
+from d2c.parsing.sentences import content_of, sentences_in
 from d2c.routes.voting.arc_voting import combine_arcs, learn_arcs
 from d2c.routes.voting.constituents import MAJORITY, Parse, combine, learn_constituents
 from d2c.routes.voting.weights import Support, VotingWeights, equal_votes
 from d2c.trees.cleaning import Spelling
 from d2c.trees.ctree import Tokens
-from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.formats.pairs import side_by_side
 from d2c.trees.formats.reading import Reading
 
@@ -28,26 +25,12 @@ Row = Sequence[Sentence | None]  # the parses of a sentence; None where a parser
 class Voting(NamedTuple):
     """A way to vote: on constituents, or on arcs.
 
-    read:    the parses of a file
     combine: the first of the parses of a row, with what they have in common, its support, and a threshold
     learn:   weights, from pairs of a gold parse and those of m parsers
     """
 
-    read: Callable[[Path, Reading], Iterator[Sentence]]
     combine: Callable[[Row, Support, float], Sentence]
     learn: Callable[[Iterable[tuple[Sentence, Row]]], VotingWeights]
-
-
-def _read_ctrees(path: Path, reading: Reading) -> Iterator[Sentence]:
-    """Read the c-trees of a treebank file or of JSON lines. Raises FormatError."""
-    if (reading.format_name or format_by_name(path)) == "json":
-        return refusing(read_json_lines, path, reading.faults)
-    return (Sentence(ctree.tokens, ctree=ctree) for ctree in reading(path))
-
-
-def _read_dtrees(path: Path, reading: Reading) -> Iterator[Sentence]:
-    dtrees = refusing(read_conllu, path, reading.faults)
-    return (Sentence(dtree.tokens, dtree=dtree) for dtree in dtrees)
 
 
 def _parse(sentence: Sentence | None) -> Parse | None:
@@ -70,40 +53,42 @@ def _with_arcs(row: Row, support: Support, _: float) -> Sentence:
 
 VOTINGS = {
     "constituents": Voting(
-        _read_ctrees,
         _with_constituents,
         lambda pairs: learn_constituents(
             (gold.ctree, [*map(_parse, row)]) for gold, row in pairs if gold.ctree
         ),
     ),
     "arcs": Voting(
-        _read_dtrees,
         _with_arcs,
         lambda pairs: learn_arcs((gold.dtree, _dtrees(row)) for gold, row in pairs if gold.dtree),
     ),
 }
 
 
-def voting_of(files: Iterable[Path]) -> str:
+def voting_of(files: Iterable[Path], reading: Reading) -> str:
     """Return the name of the voting for some files: arcs if all are CoNLL-U, constituents if none is.
 
     Raises FormatError where only some are.
     """
-    named = {file: is_called(file, (".conllu",)) for file in files}
-    if len(set(named.values())) > 1:
-        odd = next(file for file, conllu in named.items() if conllu)
+    of_dtrees = {file: content_of(file, reading) == "conllu" for file in files}
+    if len(set(of_dtrees.values())) > 1:
+        odd = next(file for file, conllu in of_dtrees.items() if conllu)
         raise FormatError(file_name(odd), 0, 0, "d-trees cannot be combined with c-trees; see `d2c decode`")
-    return "arcs" if all(named.values()) else "constituents"
+    return "arcs" if all(of_dtrees.values()) else "constituents"
 
 
-def parses_of(voting: Voting, files: Sequence[Path], reading: Reading) -> Iterator[list[Sentence | None]]:
+def parses_of(files: Sequence[Path], reading: Reading) -> Iterator[list[Sentence | None]]:
     """Yield the parses [files] of each sentence over the first one's words; None where it was not parsed.
 
     Raises FormatError where a file ends before another, or has other words.
     """
+
+    def read(file: Path, refusals: Refusals) -> Iterator[Sentence]:
+        return sentences_in(file, reading, refusals)
+
     left_out = "; --skip-bad left sentences out" if reading.faults.skipped else ""
     spelling = Spelling()
-    sides = ((file, voting.read(file, reading)) for file in files)
+    sides = ((file, refusing(read, file, reading.faults)) for file in files)
     for number, row in enumerate(side_by_side(*sides, hint=left_out), 1):
         parses = [None if _failed(parse) else parse for parse in row]
         first = next((i for i, parse in enumerate(parses) if parse is not None), 0)

@@ -1,9 +1,9 @@
-"""Sentences of files that may be treebanks, or what d2c has parsed: JSON lines of `d2c parse --to json`, or
-the Parquet of `d2c corpus`."""
+"""Sentences of files that may be treebanks, CoNLL-U, or what d2c has parsed: JSON lines of `d2c parse --to
+json`, or the Parquet of `d2c corpus`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from d2c.parsing.json_lines import PLAIN, read_json_lines, sentence_of_row
 from d2c.parsing.options import JSON_LINES
 from d2c.parsing.output import format_by_name
 from d2c.parsing.sentence import Sentence
+from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.formats.reading import Reading
 
 _PARQUET = ".parquet"
@@ -21,37 +22,59 @@ _COLUMNS = ["file", "text", "tokens", "offsets", "tags", "bracket", "spans", "er
 _ROWS = 1000  # of a table that are read at once
 
 
+def content_of(file: Path, reading: Reading) -> str:
+    """Return what a file holds by the format that is said, or by its name: `json`, `parquet` or `conllu`; ""
+    for a treebank."""
+    named = format_by_name(file) or ("parquet" if file.name.endswith(_PARQUET) else "")
+    content = reading.format_name or named
+    return content if content in _READERS else ""
+
+
 def is_parsed(file: Path, reading: Reading) -> bool:
-    """Return whether d2c has parsed what is in a file, by the format that is said, or by its name."""
-    return (reading.format_name or format_by_name(file)) == "json" or _is_table(file, reading)
+    """Return whether d2c has parsed what is in a file."""
+    return content_of(file, reading) in ("json", "parquet")
 
 
-def _is_table(file: Path, reading: Reading) -> bool:
-    return reading.format_name is None and file.name.endswith(_PARQUET)
+def sentences_in(file: Path, reading: Reading, refusals: Refusals, dtrees: bool = True) -> Iterator[Sentence]:
+    """Yield the sentences of a file, also those that could not be parsed. Raises FormatError.
 
-
-def read_parsed(file: Path, reading: Reading, refusals: Refusals) -> Iterator[Sentence]:
-    """Yield the sentences of a file that `is_parsed`, also those that could not be. Raises FormatError."""
-    if _is_table(file, reading):
-        return each_located(sentence_of_row, _rows(file), file_name(file), refusals)
-    return read_json_lines(file, refusals)
+    dtrees: of CoNLL-U, too; otherwise a file of that name is refused as a treebank is
+    """
+    content = content_of(file, reading)
+    if content and (dtrees or content != "conllu"):
+        return _READERS[content](file, refusals)
+    ctrees = reading.transformed(reading.read(file, refusals), file, refusals)
+    return (Sentence(ctree.tokens, ctree=ctree) for ctree in ctrees)
 
 
 def numbered_sentences(file: Path, reading: Reading, as_named: bool = True) -> Iterator[tuple[int, Sentence]]:
-    """Yield sentences, each after its number: in the file, or, as_named, in the one that it names if it does.
+    """Yield sentences with c-trees, each after its number: in the file, or, as_named, in the one that it
+    names if it does.
 
     Those that could not be parsed are left out. Raises FormatError.
     """
     refusals, source, before = Refusals(reading.faults), "", 0
-    if is_parsed(file, reading):
-        sentences = refusals.over(read_parsed(file, reading, refusals))
-    else:
-        sentences = (Sentence(ctree.tokens, ctree=ctree) for ctree in reading(file, refusals))
+    sentences = refusals.over(sentences_in(file, reading, refusals, dtrees=False))
     for number, sentence in enumerate(sentences, 1):
         if as_named and sentence.file != source:
             source, before = sentence.file, number + refusals.count - 1
         if not sentence.error:
             yield number + refusals.count - before, sentence
+
+
+def _dtrees(file: Path, refusals: Refusals) -> Iterator[Sentence]:
+    return (Sentence(dtree.tokens, dtree=dtree) for dtree in read_conllu(file, refusals))
+
+
+def _table(file: Path, refusals: Refusals) -> Iterator[Sentence]:
+    return each_located(sentence_of_row, _rows(file), file_name(file), refusals)
+
+
+_READERS: dict[str, Callable[[Path, Refusals], Iterator[Sentence]]] = {
+    "json": read_json_lines,
+    "parquet": _table,
+    "conllu": _dtrees,
+}
 
 
 def _rows(file: Path) -> Iterator[dict[str, Any]]:

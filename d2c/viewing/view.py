@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TextIO
@@ -11,9 +11,8 @@ from d2c.base.errors import FormatError, Refusals, each_located
 from d2c.base.files import file_name
 from d2c.base.inputs import Paths, names_of
 from d2c.parsing.json_lines import PLAIN
-from d2c.parsing.output import format_by_name
 from d2c.parsing.sentence import NO_CTREE, Sentence
-from d2c.parsing.sentences import is_parsed, read_parsed
+from d2c.parsing.sentences import sentences_in
 from d2c.reduction.reduction import Reduction
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
@@ -23,30 +22,6 @@ from d2c.trees.formats.reading import Reading
 from d2c.viewing.page import Json, Sentences, page
 
 MOST = 100_000  # sentences of a page: with more of them a browser takes many seconds and GB
-
-
-def _treebank(path: Path, reading: Reading, refusals: Refusals) -> Iterator[Sentence]:
-    ctrees = reading.transformed(reading.read(path, refusals), path, refusals)
-    return (Sentence(ctree.tokens, ctree=ctree) for ctree in ctrees)
-
-
-def _parsed(path: Path, reading: Reading, refusals: Refusals) -> Iterator[Sentence]:
-    for sentence in read_parsed(path, reading, refusals):
-        if sentence.error:  # is shown in the place of words
-            tokens = Tokens((sentence.why,), NO_CTREE.tokens.tags)
-            sentence = replace(sentence, tokens=tokens, ctree=replace(NO_CTREE, tokens=tokens))
-        yield replace(sentence, dtree=None)
-
-
-def _conllu(path: Path, _reading: Reading, refusals: Refusals) -> Iterator[Sentence]:
-    return (Sentence(dtree.tokens, dtree=dtree) for dtree in read_conllu(path, refusals))
-
-
-# By what files hold that are no treebanks.
-_READERS: dict[str, Callable[[Path, Reading, Refusals], Iterator[Sentence]]] = {
-    "parsed": _parsed,
-    "conllu": _conllu,
-}
 
 
 def read_viewed(
@@ -64,9 +39,7 @@ def read_viewed(
 
     for path in files:
         refusals, number = Refusals(reading.faults), 0
-        kind = "parsed" if is_parsed(path, reading) else reading.format_name or format_by_name(path)
-        read = _READERS.get(kind or "", _treebank)
-        viewed = read(path, reading, refusals)
+        viewed: Iterator[Sentence] = map(_with_reason, sentences_in(path, reading, refusals))
         if dtrees is None:
             viewed = each_located(encoded, viewed, file_name(path), refusals)
         else:
@@ -79,6 +52,14 @@ def read_viewed(
                 source, first = file, at - 1
             yield at, replace(one, file=file, number=at - first)
         before += number + refusals.count
+
+
+def _with_reason(one: Sentence) -> Sentence:
+    """Return a sentence; of one that could not be parsed the reason stands in the place of words."""
+    if not one.error:
+        return one
+    tokens = Tokens((one.why,), NO_CTREE.tokens.tags)
+    return replace(one, tokens=tokens, ctree=replace(NO_CTREE, tokens=tokens))
 
 
 def _paired(pair: tuple[Sentence, DTree]) -> Sentence:
