@@ -288,12 +288,12 @@ class ConstrainedCKY(ChartDecoder, Route):
     def _confidences_all(
         self, dtrees: Iterable[DTree], repairs: Repairs
     ) -> Iterator[tuple[CTree, Confidences]]:
-        return (self.with_confidences(dtree, repairs) for dtree in dtrees)
+        return (self.with_posteriors(dtree, repairs) for dtree in dtrees)
 
     def _within(
         self, dtree: DTree, constraints: SpanConstraints, repairs: Repairs
     ) -> tuple[CTree, Confidences]:
-        return self.with_confidences(dtree, repairs, constraints)
+        return self.with_posteriors(dtree, repairs, constraints)
 
     def save(self, directory: Path) -> None:
         """Write JSON, and the non-zero weights as .npz, into a directory, made if absent. Raises ModelError

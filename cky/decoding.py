@@ -75,7 +75,7 @@ class ChartDecoder:
         sentences without a parse under pruning (they are parsed without it) are added to `repairs`.
         """
         if self.arcs_.scale and packed_arcs(dtree) is not None:
-            return self.with_confidences(dtree, repairs)[0]
+            return self.with_posteriors(dtree, repairs)[0]
         sentence = self._sentence(dtree, self.heads_of(dtree, repairs))
         derivation = best_derivation(sentence)
         repairs.counts[ARCS_UNDONE] += _arcs_undone(sentence, derivation)
@@ -113,7 +113,7 @@ class ChartDecoder:
         found = {scale: posteriors(sentence, scored, scale) for scale in {one.scale for one in features}}
         return [self._chosen(dtree.tokens, found[a.scale], a.threshold, Repairs())[0] for a in features]
 
-    def with_confidences(
+    def with_posteriors(
         self, dtree: DTree, repairs: Repairs, constraints: SpanConstraints | None = None
     ) -> tuple[CTree, tuple[float, ...]]:
         """Return the best c-tree; the probability of each of its nodes, given the d-tree [K].
@@ -136,7 +136,7 @@ class ChartDecoder:
         repairs: Repairs,
         constraints: SpanConstraints | None = None,
     ) -> tuple[CTree, tuple[float, ...]]:
-        """Return a c-tree and its probabilities as `with_confidences`. threshold: of minimum Bayes risk"""
+        """Return a c-tree and its probabilities as `with_posteriors`. threshold: of minimum Bayes risk"""
         ctree = self._refined(tokens, found.derivation, repairs)
         if found.scaled:
             required = [] if constraints is None else constraints.require

@@ -1,14 +1,17 @@
 """Where the confidence of a span comes from: how a route's share of it becomes a probability.
 
 A route says a number from 0 to 1 of each node of the c-tree that it decodes, its share (`confidences_all` of
-`d2c.protocols.route.Route`): the chart the posterior of the constituent, the reduction how sure the d-parser
-is of the arcs in it, the labeler the share of a label's score, several models the share of the votes. From
-there to what JSON lines, tables and `Span.confidence` show, `with_confidences` takes the steps:
+`d2c.protocols.route.Route`): the chart the posterior of the constituent (`d2c.cky.decoding.ChartDecoder`,
+`with_posteriors`), the reduction that of its unary classifier and the labeler the share of a label's score,
+with 1 for what a d-parser's labels say (`d2c.reduction.confidence`), several models the share of the votes
+(`d2c.routes.voting`). From there to what JSON lines, tables and `Span.confidence` show, `calibrated`, which
+`d2c.parsing.stream` calls, takes the steps:
 
 1. the model's `Calibration`, if one was learned in training, makes of the share the probability that the
-   constituent is right;
-2. constituents that are surer than `--min-confidence` stay, and the root;
-3. constituents that users require, and that were missing, are put in with confidence 1.
+   constituent is right, from 0.005 to 0.995;
+2. constituents that users require with their label are certain, 1;
+3. constituents that are at least as sure as `--min-confidence` stay, and the root;
+4. constituents that users require with any label, and that were missing, are put in.
 
 Calibrated confidences mean what they say: of constituents with 0.8, four of five are right.
 What a route says of a constituent (a posterior, the share of a label's score) ranks, if that: a d-parser's
@@ -70,7 +73,7 @@ class Judged(NamedTuple):
         return [one in known for one in constituents(self.ctree)]
 
 
-def with_confidences(
+def calibrated(
     ctree: CTree,
     shares: Sequence[float],
     calibration: Calibration | None = None,
@@ -85,6 +88,9 @@ def with_confidences(
     """
     if calibration is not None:
         shares = calibration(ctree, shares)
+    if wanted is not None:
+        required = wanted.required(ctree)
+        shares = [1.0 if here else share for here, share in zip(required, shares, strict=True)]
     if least > 0:
         kept = [share >= least for share in shares[:-1]] + [True] * len(shares[-1:])
         ctree, shares = (

@@ -30,12 +30,14 @@ GAIN = 0.15
 class ArcFeature(NamedTuple):
     """Probabilities of packed arcs as a feature beside the others of a model.
 
+    A model's files have them as a row in this order.
+
     weight: of the logarithm of an arc's probability; least: probability of an arc that is kept
     labels: of the logarithm of the probability of what its label says, where the d-parser gives that
-    yields: of the logarithms of the probabilities of a dependent's first and last words, where it gives those
     learned: 1 where weights of features (`d2c.packed.arc_features`) are added to these; else 0
     scale, threshold: of minimum Bayes risk, of scores and of the support that constituents need (Goodman,
              1996); scale 0: the best derivation is looked for
+    yields: of the logarithms of the probabilities of a dependent's first and last words, where it gives those
     beam:    what is only in projective d-trees whose arcs and ends of yields have a product of probabilities
              so much smaller than the best one's, in logarithms, is left out of a chart
     """

@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 from d2c.base.batches import batches
 from d2c.base.errors import FormatError, ModelError
 from d2c.base.workers import in_order
-from d2c.models.calibration import with_confidences
+from d2c.models.calibration import calibrated
 from d2c.models.model import NO_TAGGER, Model
 from d2c.models.spelling import spelled
 from d2c.parsing.options import JSON, TAGGED, TEXTS, ParseOptions
@@ -197,7 +197,7 @@ class BatchParser:
             # All derivations of a tree that were found count, the best one says where it comes among them.
             alternatives[1:] = sorted(alternatives[1:], key=lambda one: one[1] or 0.0, reverse=True)
         if ctree is not None and shares is not None:
-            ctree, shares = with_confidences(
+            ctree, shares = calibrated(
                 ctree, shares, model.calibration, options.min_confidence, sentence.wanted
             )
         if ctree is not None and options.functions and (tag := model.functions):
@@ -291,7 +291,7 @@ class VotingParser:
         voted, shares = combine(parses, self._support)
         assert shares is not None, "all constituents have votes"
         least, wanted = self._options.min_confidence, row[0].wanted
-        ctree, shares = with_confidences(voted, shares, None, least, wanted)
+        ctree, shares = calibrated(voted, shares, None, least, wanted)
         if wanted:
             voted, _ = obeying(voted, wanted)
         others = [other for one in row for other, _ in one.alternatives]

@@ -26,7 +26,7 @@ from d2c.trees.dtree import DTree
 from d2c.trees.repair import Repairs
 
 Progress = Callable[[Any], None]  # is told what to show
-Confidences = tuple[float, ...] | None  # [K] of the nodes of a c-tree, in [0, 1]; None: not known
+Confidences = tuple[float, ...] | None  # [K] of nodes, in [0, 1], not yet calibrated; None: not known
 Ranked = tuple[float | None, CTree]  # with the logarithm of its probability; None: not known
 
 

@@ -78,6 +78,12 @@ class SpanConstraints(NamedTuple):
         missing = [one for one in self.require if (one.tokens, one.label) not in found | words]
         return missing + [one for one in self.forbid if (one.tokens, one.label) in found]
 
+    def required(self, ctree: CTree) -> list[bool]:
+        """Return whether each node [K] of a c-tree is required with the label that it has."""
+        wanted = {(one.tokens, one.label) for one in self.require}
+        nodes = zip(ctree.bits()[len(ctree.tokens) :], ctree.labels, strict=True)
+        return [one in wanted for one in nodes]
+
     def permits(self, label: str, tokens: int) -> bool:
         """Return whether there may be a constituent over these words, as bits."""
         return not any(one.tokens == tokens and one.label in (None, label) for one in self.forbid)

@@ -62,8 +62,8 @@ def test_the_beam_leaves_the_best_d_tree_alone_but_for_constraints() -> None:
             span = (tokens & -tokens).bit_length() - 1, tokens.bit_length(), label
             wanted = SpanConstraints.of([span], None, len(right.heads))
             assert wanted is not None
-            ctree, shares = narrow.with_confidences(dtree, Repairs(), wanted)
-            assert (ctree, shares) == wide.with_confidences(dtree, Repairs(), wanted)
+            ctree, shares = narrow.with_posteriors(dtree, Repairs(), wanted)
+            assert (ctree, shares) == wide.with_posteriors(dtree, Repairs(), wanted)
             found += len(wanted.broken(best)) > len(wanted.broken(ctree))
     assert found > 5
 

@@ -82,7 +82,7 @@ def test_a_node_over_one_word_is_searched_for_where_it_is_required() -> None:
     found = list[tuple[str, ...]]()
     for label in ("NP", "QP", None):
         wanted = SpanConstraints.of([(0, 1, label) if label else (0, 1)], None, 2)
-        found.append(route.with_confidences(dtree, Repairs(), wanted)[0].labels)
+        found.append(route.with_posteriors(dtree, Repairs(), wanted)[0].labels)
     assert route.decode(dtree).labels == best.labels == found[0] == found[2]
     assert found[1] in {("QP", "S"), ("QP", "NP", "S")}
 

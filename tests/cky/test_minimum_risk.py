@@ -199,7 +199,7 @@ def test_constraints_are_obeyed() -> None:
                 ctree, shares = route.within(dtree, wanted)
                 assert not wanted.broken(ctree) and shares is not None
                 assert route.decode_k_best(dtree, 2, wanted)[0][1] == ctree
-                obeyed += ctree == route.with_confidences(dtree, Repairs(), wanted)[0]
+                obeyed += ctree == route.with_posteriors(dtree, Repairs(), wanted)[0]
             if end - start < len(dtree.heads):
                 forbidden = SpanConstraints.of(None, [(start, end)], len(dtree.heads))
                 assert forbidden is not None and not forbidden.broken(route.within(dtree, forbidden)[0])

@@ -10,15 +10,18 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from click.testing import CliRunner
 
 from d2c.api.parser import Parser
 from d2c.base.errors import ModelError
+from d2c.commands.cli import cli
 from d2c.experiments.reliability import reliability
-from d2c.models.calibration import Calibration, Judged
+from d2c.models.calibration import Calibration, Judged, calibrated
 from d2c.models.model import Model
 from d2c.training.spec import TrainingSpec
 from d2c.training.train import train_models
-from d2c.trees.formats.brackets import parse_bracket, read_brackets, save_brackets
+from d2c.trees.constraints import LabelledSpan, SpanConstraints
+from d2c.trees.formats.brackets import format_bracket, parse_bracket, read_brackets, save_brackets
 
 RIGHT = parse_bracket("(S (NP (D a) (N b)) (VP (V c)))")
 WRONG = parse_bracket("(S (NP (D a) (N b)) (PP (V c)))")  # with a PP that gold does not have
@@ -128,3 +131,25 @@ def test_a_tree_of_one_word_alone() -> None:
     assert word.labels == () and Calibration({"bias": 1.0}, {})(word, ()) == ()
     fitted = Calibration.fit([Judged(word, word, ()), *parses(1, 1000)], [RIGHT])
     assert fitted is not None and fitted(word, ()) == ()
+
+
+def test_what_users_require_with_its_label_is_certain() -> None:
+    """Found or put in, and whatever the least confidence is; the label of another is the parser's guess."""
+    judge, given = Calibration({"bias": -1.0}, {}), (0.5, 0.5, 0.5)
+    guess, noun_phrase = 1 / (1 + exp(1)), LabelledSpan(0, 2, "NP")
+    for least in (0.0, 0.2):
+        wanted = SpanConstraints((noun_phrase, LabelledSpan(2, 3)))
+        assert calibrated(RIGHT, given, judge, least, wanted)[1] == pytest.approx((1, guess, guess))
+    ctree, shares = calibrated(RIGHT, given, judge, 0.3, SpanConstraints((noun_phrase,)))
+    assert format_bracket(ctree) == "(S (NP (D a) (N b)) (V c))" and shares == pytest.approx((1, guess))
+
+
+def test_what_is_put_in_is_as_certain(tmp_path: Path) -> None:
+    """Whether all constituents are shown or the confident ones."""
+    file = tmp_path / "x.jsonl"
+    file.write_text('{"tokens": ["They", "saw", "the", "cat", "."], "require": [[0, 3, "XX"]]}\n')
+    for least in ("0", "0.5"):
+        command = ["parse", "en-small", str(file), "--json", "--to", "json", "--min-confidence", least]
+        run = CliRunner().invoke(cli, command, catch_exceptions=False)
+        spans = json.loads(run.stdout)["spans"]
+        assert {one["label"]: one["confidence"] for one in spans}["XX"] == 1.0
