@@ -15,13 +15,13 @@ import gc
 import math
 import multiprocessing
 import os
+import select
 import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import cache
 from itertools import chain, islice
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -36,7 +36,6 @@ SHORT = "memory was short"
 _STARTS = 3  # of a worker in a row that may fail
 _DEATHS = 16  # of workers in a row, with nothing done in between: one item alone kills fewer
 _LONGEST_WAIT = 3600.0  # seconds
-_GLANCE = 0.1  # seconds between two looks at the first process
 
 
 class Failed(NamedTuple):
@@ -51,8 +50,8 @@ class Failed(NamedTuple):
     error: Exception | None = None
 
 
-class Crew(Protocol):
-    """Workers, by their numbers from 0: a `Pool` of processes, or actors on a cluster."""
+class WorkerPool(Protocol):
+    """Workers, by their numbers from 0: processes (`ProcessPool`), or actors on a cluster."""
 
     size: int
 
@@ -69,8 +68,9 @@ class Crew(Protocol):
         ...
 
 
-Attempts = Generator[Any, Any, Made]
-"""Yields a task for any worker, is sent the answer, and so on; returns what is made of an item."""
+Retrying = Generator[Any, Any, Made]
+"""How one item is worked on, and tried again: yields a task for any worker, is sent the answer, and so on;
+returns what is made of the item."""
 
 
 def in_order(
@@ -98,8 +98,8 @@ def in_order(
     stream = given()
     first = list(islice(stream, 2)) if jobs > 1 else []
     if len(first) > 1:
-        with Pool(make, jobs, fresh) as pool:
-            for answer in Schedule(pool, twice, 3 * jobs).run(chain(first, stream)):
+        with ProcessPool(make, jobs, fresh) as pool:
+            for answer in Scheduler(pool, twice, 3 * jobs).run(chain(first, stream)):
                 if isinstance(answer, Failed):
                     raise answer.error or ChildProcessError(GONE.replace("its worker", "a worker process"))
                 yield answer
@@ -109,16 +109,16 @@ def in_order(
         raise failed[0]
 
 
-def twice(item: Any) -> Attempts[Any]:
-    """Attempt an item again where its worker has died."""
+def twice(item: Any) -> Retrying[Any]:
+    """Try an item again where its worker has died."""
     answer = yield item
     if isinstance(answer, Failed) and answer.gone:
         answer = yield item
     return answer
 
 
-class Pool:
-    """A `Crew` of processes on this machine, which end with a `with` block and with this process.
+class ProcessPool:
+    """Processes on this machine, which end with a `with` block and with this process.
 
     fresh, make: as for `in_order`
     """
@@ -173,9 +173,11 @@ class Pool:
         """
         with _interrupts_held():
             ours, theirs = self._context.Pipe()
+            forked = self._context.get_start_method() == "fork"
+            copies = [ours, *(other for _, other in self._workers)] if forked else []
             process = self._context.Process(
                 target=_serve,
-                args=(_FirstProcess(self._process), theirs, self._make, gc.get_threshold()),
+                args=(_WorkerEnd(theirs), copies, self._make, gc.get_threshold()),
                 daemon=True,
             )
             process.start()
@@ -197,17 +199,17 @@ def _received(connection: Any) -> Any:
 
 
 class _Begun(NamedTuple):
-    """An item that is begun: its number, the attempts at it, and the seconds for each of them."""
+    """An item that is begun: its number, how it is worked on, and the seconds for each task."""
 
     number: int
-    attempts: Attempts[Any]
+    retrying: Retrying[Any]
     seconds: float
 
 
-class Schedule(Generic[Item, Made]):
-    """Give items to a crew, one task to a worker at a time, and what is to be attempted again.
+class Scheduler(Generic[Item, Made]):
+    """Gives items to the workers of a pool, one task to a worker at a time, and what is to be tried again.
 
-    attempts: what is done about an item
+    retrying: of an item
     ahead:    items that are held at most, those that are finished before an earlier one included
     ready:    a first task for each worker, which makes itself ready by it
     patience: seconds after which a worker that has a task for an item hangs; weight: times this for an item
@@ -217,20 +219,20 @@ class Schedule(Generic[Item, Made]):
 
     def __init__(
         self,
-        crew: Crew,
-        attempts: Callable[[Item], Attempts[Made]],
+        pool: WorkerPool,
+        retrying: Callable[[Item], Retrying[Made]],
         ahead: int,
         *,
         ready: Any = None,
         patience: float = math.inf,
         weight: Callable[[Item], float] = lambda _: 1.0,
     ) -> None:
-        self._crew, self._attempts, self._ahead, self._ready = crew, attempts, ahead, ready
+        self._pool, self._retrying, self._ahead, self._ready = pool, retrying, ahead, ready
         self._patience, self._weight = patience, weight
         self._running: dict[int, tuple[_Begun | None, float]] = {}  # until when; None: it makes itself ready
         self._idle, self._again = list[int](), deque[tuple[_Begun, Any]]()
         self._begun, self._finished = 0, dict[int, Made]()
-        self._failed_starts, self._deaths = [0] * crew.size, 0
+        self._failed_starts, self._deaths = [0] * pool.size, 0
 
     def run(self, items: Iterable[Item]) -> Iterator[Made]:
         """Yield what is made of each item, in order.
@@ -238,7 +240,7 @@ class Schedule(Generic[Item, Made]):
         Raises ChildProcessError where no worker starts, and where one after the other dies.
         """
         stream, following = iter(items), 0
-        for worker in range(self._crew.size):
+        for worker in range(self._pool.size):
             self._prepare(worker)
         while True:
             while self._idle and (following_task := self._next(stream, following)):
@@ -257,9 +259,9 @@ class Schedule(Generic[Item, Made]):
             return self._again.popleft()
         if self._begun - following < self._ahead:
             for item in stream:
-                begun = _Begun(self._begun, self._attempts(item), self._patience * self._weight(item))
+                begun = _Begun(self._begun, self._retrying(item), self._patience * self._weight(item))
                 self._begun += 1
-                return begun, next(begun.attempts)
+                return begun, next(begun.retrying)
         return None
 
     def _prepare(self, worker: int) -> None:
@@ -270,13 +272,13 @@ class Schedule(Generic[Item, Made]):
 
     def _submit(self, worker: int, begun: _Begun | None, task: Any, until: float) -> None:
         self._running[worker] = begun, until
-        self._crew.submit(worker, task)
+        self._pool.submit(worker, task)
 
     def _answered(self, at_once: bool) -> list[tuple[int, Any]]:
         """Return answers, and what stands for those of workers that hang."""
         soonest = min((until for _, until in self._running.values()), default=math.inf)
         seconds = 0.0 if at_once else min(max(0.0, soonest - self.clock()), _LONGEST_WAIT)
-        if (answers := self._crew.answers(seconds)) or soonest > (now := self.clock()):
+        if (answers := self._pool.answers(seconds)) or soonest > (now := self.clock()):
             return answers
         hangs = Failed(f"it took longer than {self._patience:g} s", gone=True)
         return [(worker, hangs) for worker, (_, until) in self._running.items() if until <= now]
@@ -298,7 +300,7 @@ class Schedule(Generic[Item, Made]):
                 )
             if worker in self._idle:
                 self._idle.remove(worker)
-            self._crew.renew(worker)
+            self._pool.renew(worker)
             self._prepare(worker)
         else:
             self._failed_starts[worker] = 0
@@ -306,7 +308,7 @@ class Schedule(Generic[Item, Made]):
             self._idle.append(worker)
         if begun is not None:
             try:
-                self._again.append((begun, begun.attempts.send(answer)))
+                self._again.append((begun, begun.retrying.send(answer)))
             except StopIteration as end:
                 self._finished[begun.number] = end.value
         elif isinstance(answer, Failed) and answer.error:
@@ -323,42 +325,49 @@ def _interrupts_held() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-class _FirstProcess(int):
-    """The number of the process that starts workers. They watch it: see `_watch`.
+class _WorkerEnd:
+    """A worker's end of its pipe. The other end is closed when the first process ends, however it does; then
+    the worker ends, too.
 
-    A fresh worker does as soon as this is unpickled, before what comes next imports large packages.
+    A fresh worker watches it as soon as this is unpickled, before what comes next imports large packages.
     """
 
-    def __reduce__(self) -> Any:
-        return _watch, (int(self),)
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
 
+    def __setstate__(self, state: dict[str, Connection]) -> None:
+        self.connection = state["connection"]
+        self.watch()
 
-@cache
-def _watch(first: int) -> int:
-    """End a worker with the first process, however that ends; signals are for that one to handle."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)
+    def watch(self) -> None:
+        """End this process with the first one; signals are for that one to handle."""
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)
+        threading.Thread(target=self._wait, daemon=True).start()
 
-    def watch() -> None:
-        while os.getppid() == first:  # where that has ended, another process takes its place
-            time.sleep(_GLANCE)
+    def _wait(self) -> None:
+        poll = select.poll()
+        poll.register(self.connection.fileno(), 0)  # of nothing but the other end's closing
+        poll.poll()
         os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
-    return first
 
 
 def _serve(
-    first: int,
-    connection: Connection,
+    end: _WorkerEnd,
+    copies: Sequence[Connection],
     make: Callable[[], Work[Any, Any]],
     thresholds: tuple[int, int, int],
 ) -> None:
     """Answer, in a worker, each item with what is made of it, or with the error that this led to.
 
+    copies:     of the first process' ends of pipes, which a forked worker has and must not keep open
     thresholds: of the search for reference cycles, those of the first process
     """
-    _watch(int(first))
+    for copy in copies:
+        copy.close()
+    if copies:
+        end.watch()
+    connection = end.connection
     gc.set_threshold(*thresholds)
     work: Work[Any, Any] | None = None
     with suppress(EOFError, OSError):  # the first process has gone

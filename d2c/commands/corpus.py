@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, closing
 from functools import partial
 from importlib.metadata import version
@@ -26,12 +27,13 @@ from d2c.corpora.options import CorpusOptions
 from d2c.models.names import DEFAULTS, default
 
 if TYPE_CHECKING:
-    from d2c.base.workers import Crew
+    from d2c.base.workers import WorkerPool
     from d2c.corpora.inputs import Inputs
-    from d2c.corpora.job import Plan
+    from d2c.corpora.job import JobSummary
     from d2c.corpora.manifest import Manifest
-    from d2c.corpora.summary import JobSummary
     from d2c.corpora.worker import Job
+
+    Start = Callable[[], AbstractContextManager[WorkerPool]]
 
 BACKENDS = ("ray", "processes")
 _MOST_NAMED = 20  # sentences that are named
@@ -84,17 +86,15 @@ def corpus(
     if chosen["retry_failed"] and not resume:
         raise click.UsageError("--retry-failed needs --resume: it goes on with what is in DIR")
     needs("pyarrow")  # before modules that import it
-    from d2c.corpora.job import Plan
     from d2c.corpora.manifest import opened
 
     backend = _backend(backend, address)
     options = CorpusOptions(**{name: value for name, value in chosen.items() if value is not None})
     given, job, settings = _planned(inputs, output, model or default(), options)
-    plan = Plan(given, options, partial(_crew, backend, workers, address, job))
     with opened(output, settings, resume) as manifest:
         try:
             given.go_on_after(manifest.files)
-            summary = _run(plan, manifest)
+            summary = _run(given, manifest, partial(_pool, backend, workers, address, job))
         except BaseException:
             if manifest.entries:
                 finished = many(len(manifest.entries), "finished file")
@@ -109,23 +109,22 @@ def corpus(
         click.get_current_context().exit(SOME_FAILED)
 
 
-def _run(plan: Plan, manifest: Manifest) -> JobSummary:
+def _run(inputs: Inputs, manifest: Manifest, start: Start) -> JobSummary:
     """Do the job; say how far it is, and name the first sentences that cannot be parsed."""
-    from d2c.corpora.job import run
-    from d2c.corpora.summary import NAME, summary_of
+    from d2c.corpora.job import SUMMARY, JobSummary, run
 
     begin, named, words = time.monotonic(), 0, 0
     with ExitStack() as stack:
         tell = say if sys.stderr.isatty() else stack.enter_context(Heartbeat()).say
-        more = stack.enter_context(progress(f"parsing {names_of(tuple(plan.inputs.files))}", tell=tell))
-        for done in stack.enter_context(closing(run(plan, manifest))):
-            (manifest.directory / NAME).unlink(missing_ok=True)  # true until then: `run` may refuse
+        more = stack.enter_context(progress(f"parsing {names_of(tuple(inputs.files))}", tell=tell))
+        for done in stack.enter_context(closing(run(inputs, manifest, start))):
+            (manifest.directory / SUMMARY).unlink(missing_ok=True)  # true until then: `run` may refuse
             for error in done.errors[: max(0, _MOST_NAMED - named)]:
                 tell(f"d2c: {error}")
             named += len(done.errors)
             words += done.tokens
             more(done.sentences, done.tokens, done.share)
-    return summary_of(manifest, plan.inputs, words, time.monotonic() - begin)
+    return JobSummary.of(manifest, inputs, words, time.monotonic() - begin)
 
 
 def _backend(name: str | None, address: str | None) -> str:
@@ -140,7 +139,7 @@ def _planned(
     """Return the input, what workers need to know, and what the output depends on."""
     from d2c.base.model_files import digest_of_directory
     from d2c.corpora.inputs import Inputs, corpus_files
-    from d2c.corpora.records import RECORDS, TEXT, Fields
+    from d2c.corpora.records import RECORDS, TEXT
     from d2c.corpora.worker import Job
     from d2c.models.model import Model
     from d2c.parsing.input import KINDS
@@ -163,21 +162,22 @@ def _planned(
         digest = digest_of_directory(directory)
         cut = KINDS[options.kind].split and not tagged
         rules = rules_of(directory, load, options.language) if cut else PENN
-    fields = Fields(options.text_field, options.id_field)
-    inputs = Inputs(files, options.format_name, options.kind, fields, rules, others, options.strict)
+    inputs = Inputs(files, options, rules, others)
     settings = {"d2c": version("d2c"), "pyarrow": version("pyarrow"), "model": digest, **options.to_json()}
     del settings["patience"], settings["retry_failed"], settings["strict"]
-    return inputs, Job(model, digest, options, tagged, fields), settings
+    return inputs, Job(model, digest, options, tagged), settings
 
 
-def _crew(backend: str, workers: int | None, address: str | None, job: Job) -> AbstractContextManager[Crew]:
+def _pool(
+    backend: str, workers: int | None, address: str | None, job: Job
+) -> AbstractContextManager[WorkerPool]:
     if backend == "ray":
         from d2c.corpora.actors import actors
 
         say(f"Ray: {many(workers, 'worker') if workers else 'a worker on each core'}")
         return actors(workers, job, address)
-    from d2c.base.workers import Pool
+    from d2c.base.workers import ProcessPool
 
     workers = workers or os.cpu_count() or 1
     say(many(workers, "process"))
-    return Pool(job.worker, workers, fresh=True)
+    return ProcessPool(job.worker, workers, fresh=True)

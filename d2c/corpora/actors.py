@@ -40,8 +40,8 @@ class Actor:
         return self._work(task)
 
 
-class Actors:
-    """A `Crew`.
+class ActorPool:
+    """A `WorkerPool`.
 
     local: Ray was started for it, and is started anew where it dies; otherwise its cluster sees to that
     """
@@ -100,7 +100,7 @@ class Actors:
 
 
 @contextmanager
-def actors(size: int | None, job: Job, address: str | None) -> Iterator[Actors]:
+def actors(size: int | None, job: Job, address: str | None) -> Iterator[ActorPool]:
     """Provide a crew of so many actors, one core each, which end with the block.
 
     size:    None: as many as there are cores
@@ -121,7 +121,7 @@ def actors(size: int | None, job: Job, address: str | None) -> Iterator[Actors]:
             if address:
                 _start(ray, address=address)
                 size = size or int(ray.cluster_resources().get("CPU", 1))
-            yield Actors(ray, size or os.cpu_count() or 1, job, None if address else directory)
+            yield ActorPool(ray, size or os.cpu_count() or 1, job, None if address else directory)
         finally:
             ray.shutdown()
 

@@ -18,7 +18,8 @@ from pyarrow import ArrowException, types
 from d2c.base import inputs
 from d2c.base.errors import FormatError
 from d2c.base.files import open_input
-from d2c.corpora.records import RECORDS, TEXT, Fields, Record
+from d2c.corpora.options import CorpusOptions
+from d2c.corpora.records import RECORDS, TEXT, Record
 from d2c.parsing.input import KINDS, lines_of
 from d2c.parsing.output import format_by_name
 from d2c.parsing.text import PENN, SentenceSplitter
@@ -51,20 +52,16 @@ class Inputs:
 
     A file is read whole, or left out: one that may break somewhere is read to its end before.
 
-    kind:    one of `input.KINDS`, of text; rules: cut long paragraphs
+    rules:   cut long paragraphs
     others:  files that are skipped for their names
-    strict:  to skip one is an error, too
     read:    how many files were read
     skipped: files without text, and why; broken: those that cannot be read
     """
 
     files: list[Path]
-    format_name: str | None = None
-    kind: str = TEXT
-    fields: Fields = Fields()
+    options: CorpusOptions = CorpusOptions()
     rules: TextRules = PENN
     others: Sequence[Path] = ()
-    strict: bool = False
     read: int = field(init=False, default=0)
     skipped: dict[str, str] = field(init=False, default_factory=dict)
     broken: dict[str, str] = field(init=False, default_factory=dict)
@@ -111,19 +108,19 @@ class Inputs:
             self._before, self._here = self._before + size, _nowhere
 
     def _format(self, file: Path) -> str:
-        return self.format_name or format_by_name(file, RECORDS) or TEXT
+        return self.options.format_name or format_by_name(file, RECORDS) or TEXT
 
     def _check(self, file: Path) -> None:
         """Raise FormatError for a file that cannot be read to its end, or that is of another encoding."""
         if self._format(file) == "parquet":
-            deque(_tables(file, self.fields), maxlen=0)
+            deque(_tables(file, self.options), maxlen=0)
             return
         with open_input(file) as stream:
             while file.suffix == ".gz" and stream.buffer.read(_BEGINNING):
                 pass
 
     def _leave_out(self, file: Path, why: str, among: dict[str, str]) -> None:
-        if self.strict or str(file) in self._known:
+        if self.options.strict or str(file) in self._known:
             raise FormatError(str(file), 0, 0, why)
         among[str(file)] = why
 
@@ -144,7 +141,7 @@ class Inputs:
             self._here = lambda: os.lseek(stream.fileno(), 0, os.SEEK_CUR)
             if name == "conllu":
                 yield from _blocks(stream, str(file))
-            elif name == TEXT and KINDS[self.kind].split:
+            elif name == TEXT and KINDS[self.options.kind].split:
                 yield from _paragraphs(stream, str(file), self.rules)
             else:
                 for number, begin, line in lines_of(stream):
@@ -155,7 +152,7 @@ class Inputs:
         """Yield rows of Parquet as lines of JSON."""
         number, rows = 0, 1
         self._here = lambda: size * number // rows
-        for read, total in _tables(file, self.fields):
+        for read, total in _tables(file, self.options):
             rows = total
             values = [_values(column) for column in read.columns]
             for row in zip(*values, strict=True):
@@ -164,28 +161,30 @@ class Inputs:
                 yield Record(str(file), number, shown, str(file), "parquet")
 
 
-def _tables(file: Path, fields: Fields) -> Iterator[tuple[pa.RecordBatch, int]]:
+def _tables(file: Path, options: CorpusOptions) -> Iterator[tuple[pa.RecordBatch, int]]:
     """Yield the columns of text and id, some rows at a time, with the number of all. Raises FormatError."""
     try:
         with parquet.ParquetFile(file) as opened:
-            columns = _columns(opened.schema_arrow, fields, str(file))
+            columns = _columns(opened.schema_arrow, options, str(file))
             for read in opened.iter_batches(_ROWS, columns=columns):
                 yield read.select(columns), opened.metadata.num_rows
     except (OSError, ArrowException) as error:
         raise FormatError(str(file), 0, 0, f"is no Parquet file that can be read: {error}") from None
 
 
-def _columns(schema: pa.Schema, fields: Fields, file: str) -> list[str]:
+def _columns(schema: pa.Schema, options: CorpusOptions, file: str) -> list[str]:
     """Return the columns of text and id. Raises FormatError where one holds something else, or is missing."""
-    if fields.text not in schema.names:
+    if options.text_field not in schema.names:
         others = " ".join(schema.names)
-        raise FormatError(file, 0, 0, f"has no column {fields.text!r}, but {others}; see --text-field")
-    holds = {fields.text: (_is_text, "text"), fields.document: (_is_id, "text or numbers")}
-    columns = [name for name in dict.fromkeys((fields.document, fields.text)) if name in schema.names]
+        raise FormatError(file, 0, 0, f"has no column {options.text_field!r}, but {others}; see --text-field")
+    holds = {options.text_field: (_is_text, "text"), options.id_field: (_is_id, "text or numbers")}
+    columns = [name for name in dict.fromkeys((options.id_field, options.text_field)) if name in schema.names]
     for name in columns:
         fits, what = holds[name]
         kind = _undictionaried(schema.field(name).type)
-        if not fits(kind) and not (name == fields.text and _is_list(kind) and _is_text(kind.value_type)):
+        if not fits(kind) and not (
+            name == options.text_field and _is_list(kind) and _is_text(kind.value_type)
+        ):
             raise FormatError(file, 0, 0, f"the column {name!r} holds {kind}, not {what}")
     return columns
 

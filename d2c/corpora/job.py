@@ -1,25 +1,78 @@
-"""A job: what is not finished of the input goes to a crew; what comes back becomes files, shard by shard."""
+"""A job: the input is cut into shards, what is not finished of them goes to a pool of workers, and what comes
+back becomes a file for each shard.
+
+Where the cuts are depends on the input alone, so that a job can go on from any shard.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections import deque
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
+from datetime import timedelta
+from functools import partial
 from itertools import chain
-from typing import BinaryIO, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 import pyarrow as pa
 
+from d2c.base.counting import many
 from d2c.base.errors import FormatError
-from d2c.base.workers import Crew, Schedule
+from d2c.base.files import open_output
+from d2c.base.workers import Scheduler, WorkerPool
 from d2c.corpora.inputs import Inputs
-from d2c.corpora.manifest import Counts, Manifest
+from d2c.corpora.manifest import Manifest
 from d2c.corpora.options import CorpusOptions
+from d2c.corpora.records import Record
 from d2c.corpora.retries import retried
 from d2c.corpora.rows import write_parquet
-from d2c.corpora.shards import RecordBatch, Shard, cut, digest_of_records
 from d2c.corpora.worker import WorkerTask
+
+SUMMARY = ".summary.json"
+
+
+class Shard(NamedTuple):
+    """The records of one file of the output, in batches for workers; number: from 0."""
+
+    number: int
+    batches: list[WorkerTask]
+
+    @property
+    def records(self) -> list[Record]:
+        """Return the records of all batches."""
+        return [record for batch in self.batches for record in batch.records]
+
+
+def cut(records: Iterable[Record], options: CorpusOptions) -> Iterator[Shard]:
+    """Cut records into shards and batches of about so many sentences; one shard is held at a time."""
+    number, batches = 0, list[WorkerTask]()
+    held, size, total = list[Record](), 0, 0
+    for record in records:
+        held.append(record)
+        more = record.size(options.kind)
+        size, total = size + more, total + more
+        if size >= options.batch_size or total >= options.shard_size:
+            batches.append(WorkerTask(tuple(held), size=size))
+            held, size = [], 0
+        if total >= options.shard_size:
+            yield Shard(number, batches)
+            number, batches, total = number + 1, [], 0
+    if held:
+        batches.append(WorkerTask(tuple(held), size=size))
+    if batches:
+        yield Shard(number, batches)
+
+
+def digest_of_records(records: Iterable[Record]) -> str:
+    """Return the SHA-256 of what records say."""
+    digest = hashlib.sha256()
+    for record in records:
+        digest.update(repr(record).encode("utf-8", "backslashreplace"))
+    return digest.hexdigest()
 
 
 class BatchDone(NamedTuple):
@@ -31,60 +84,53 @@ class BatchDone(NamedTuple):
     share: float
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """How a job is done; crew: starts the workers, when there is something to do."""
-
-    inputs: Inputs
-    options: CorpusOptions
-    crew: Callable[[], AbstractContextManager[Crew]]
-
-    def schedule(self, crew: Crew) -> Schedule[RecordBatch, list[pa.Table]]:
-        """Return the schedule of batches; those of about one shard may wait for one that takes long."""
-        options = self.options
-        return Schedule(
-            crew,
-            lambda batch: retried(WorkerTask(batch.records)),
-            3 * crew.size + options.shard_size // options.batch_size,
-            ready=WorkerTask(),
-            patience=options.patience,
-            weight=lambda batch: max(1.0, batch.size / options.batch_size),
-        )
-
-
-class _ShardJob(NamedTuple):
+@dataclass
+class _ShardJob:
     """A shard of which some batches are to be parsed.
 
-    batches:  their numbers
-    before:   the table that each batch had; None: all are to be parsed
-    size:     of a batch, in bytes of the input, about
+    batches: their numbers; made: the tables of the first of these
+    before:  the table that each batch had; None: all are to be parsed
+    size:    of a batch, in bytes of the input, about
     """
 
     shard: Shard
     batches: list[int]
     before: list[pa.Table] | None
     size: float
+    made: list[list[pa.Table]] = field(default_factory=list)
 
-    def tables(self, made: list[list[pa.Table]]) -> list[list[pa.Table]]:
-        """Return the tables of all batches, from those of `batches`."""
-        tables = [[table] for table in self.before or self.shard.batches]
-        for number, new in zip(self.batches, made, strict=True):
-            tables[number] = new
-        return tables
+    def write(self, manifest: Manifest) -> None:
+        """Write its file, from the tables of all batches."""
+        batches = {number: [table] for number, table in enumerate(self.before or ())}
+        batches |= zip(self.batches, self.made, strict=True)
+        table = pa.concat_tables(chain.from_iterable(batches.values())).combine_chunks()
+        failed, records = table.num_rows - table["error"].null_count, self.shard.records
+        portions = tuple([sum(part.num_rows for part in own) for own in batches.values()])
+        manifest.add(
+            self.shard.number,
+            partial(write_parquet, table),
+            given=digest_of_records(records),
+            records=len(records),
+            files=(*dict.fromkeys(record.file for record in records),),
+            sentences=table.num_rows,
+            tokens=_tokens(table),
+            failed=failed,
+            portions=portions if failed else (),
+        )
 
 
 class _Unfinished:
     """The shards that are to be parsed, and how much of the input they are, for an estimate of the time."""
 
-    def __init__(self, plan: Plan, manifest: Manifest) -> None:
+    def __init__(self, inputs: Inputs, manifest: Manifest) -> None:
         self.shards = 0
-        self._plan, self._manifest, self._begun = plan, manifest, deque[_ShardJob]()
+        self._inputs, self._manifest, self._begun = inputs, manifest, deque[_ShardJob]()
         self._skipped, self._done = 0.0, 0.0
 
-    def batches(self) -> Iterator[RecordBatch]:
+    def batches(self) -> Iterator[WorkerTask]:
         """Yield all batches that are to be parsed. Raises FormatError where finished input has changed."""
-        inputs, options, read = self._plan.inputs, self._plan.options, 0
-        for shard in cut(inputs, inputs.kind, options.shard_size, options.batch_size):
+        inputs, read = self._inputs, 0
+        for shard in cut(inputs, inputs.options):
             self.shards += 1
             size, read = (inputs.position - read) / len(shard.batches), inputs.position
             job = self._job(shard, size)
@@ -106,7 +152,7 @@ class _Unfinished:
             raise FormatError(records[0].file, records[0].line, 0, f"{problem}; {advice}")
         if len(records) > entry.records:  # it was the last one, and files were added
             return _ShardJob(shard, every, None, size)
-        if not (self._plan.options.retry_failed and entry.failed):
+        if not (self._inputs.options.retry_failed and entry.failed):
             return _ShardJob(shard, [], None, size)
         before = self._manifest.tables(entry)
         if len(before) != len(every):  # somebody has edited the manifest
@@ -114,52 +160,98 @@ class _Unfinished:
         failed = [number for number, table in enumerate(before) if table["error"].null_count < len(table)]
         return _ShardJob(shard, failed, before, size)
 
-    def finish(self) -> tuple[_ShardJob, float]:
-        """Count one more batch; return its shard, and the share of all batches that is done."""
+    def finish(self, tables: list[pa.Table]) -> BatchDone:
+        """Take the tables of the next batch; where it is the last one of a shard, write that."""
         job = self._begun[0]
+        job.made.append(tables)
         self._done += job.size
-        return job, min(1.0, self._done / max(1, self._plan.inputs.total - self._skipped))
-
-    def finish_shard(self) -> None:
-        """Go on to the next shard."""
-        self._begun.popleft()
-
-
-def run(plan: Plan, manifest: Manifest) -> Generator[BatchDone, None, None]:
-    """Parse what is not finished. Raises FormatError where the input of what is finished has changed."""
-    unfinished, made = _Unfinished(plan, manifest), list[list[pa.Table]]()
-    batches = unfinished.batches()
-    if (first := next(batches, None)) is not None:
-        with plan.crew() as crew:
-            for tables in plan.schedule(crew).run(chain([first], batches)):
-                made.append(tables)
-                job, share = unfinished.finish()
-                if len(made) == len(job.batches):
-                    _write(job.tables(made), job.shard, manifest)
-                    unfinished.finish_shard()
-                    made = []
-                yield _progress(tables, share)
-    manifest.complete(unfinished.shards)
-
-
-def _write(batches: list[list[pa.Table]], shard: Shard, manifest: Manifest) -> None:
-    def put(stream: BinaryIO) -> Counts:
-        table = write_parquet([*chain.from_iterable(batches)], stream)
-        failed = table.num_rows - table["error"].null_count
-        rows = tuple([sum(part.num_rows for part in tables) for tables in batches]) if failed else ()
-        return table.num_rows, _tokens(table), failed, rows
-
-    manifest.add(shard.number, shard.given, put)
+        if len(job.made) == len(job.batches):
+            job.write(self._manifest)
+            self._begun.popleft()
+        errors = []
+        for table in tables:
+            bad = table.filter(table["error"].is_valid()).select(["file", "line", "error"])
+            errors += [FormatError(row["file"], row["line"], 0, row["error"]) for row in bad.to_pylist()]
+        share = min(1.0, self._done / max(1, self._inputs.total - self._skipped))
+        return BatchDone(sum(table.num_rows for table in tables), sum(map(_tokens, tables)), errors, share)
 
 
 def _tokens(table: pa.Table) -> int:
     return sum(len(chunk.flatten()) for chunk in table["tokens"].chunks)
 
 
-def _progress(tables: list[pa.Table], share: float) -> BatchDone:
-    errors = []
-    for table in tables:
-        bad = table.filter(table["error"].is_valid()).select(["file", "line", "error"])
-        errors += [FormatError(row["file"], row["line"], 0, row["error"]) for row in bad.to_pylist()]
-    rows = sum(table.num_rows for table in tables)
-    return BatchDone(rows, sum(map(_tokens, tables)), errors, share)
+def run(
+    inputs: Inputs, manifest: Manifest, start: Callable[[], AbstractContextManager[WorkerPool]]
+) -> Generator[BatchDone, None, None]:
+    """Parse what is not finished. Raises FormatError where the input of what is finished has changed.
+
+    start: starts the workers, when there is something to do
+    """
+    unfinished, options = _Unfinished(inputs, manifest), inputs.options
+    batches = unfinished.batches()
+    if (first := next(batches, None)) is not None:
+        with start() as pool:
+            scheduler = Scheduler(
+                pool,
+                retried,
+                # Those of about one shard may wait for one that takes long.
+                3 * pool.size + options.shard_size // options.batch_size,
+                ready=WorkerTask(),
+                patience=options.patience,
+                weight=lambda batch: max(1.0, batch.size / options.batch_size),
+            )
+            yield from map(unfinished.finish, scheduler.run(chain([first], batches)))
+    manifest.complete(unfinished.shards)
+
+
+@dataclass(frozen=True, slots=True)
+class JobSummary:
+    """Counts of a finished job.
+
+    files:   of the input, that were read; skipped, broken: the others, and why
+    errors:  sentences that could not be parsed
+    parts:   files of the output
+    seconds: of this run, which may have gone on from others; so with `words_per_second`
+    """
+
+    files: int
+    skipped: dict[str, str]
+    broken: dict[str, str]
+    sentences: int
+    words: int
+    errors: int
+    parts: int
+    digest: str
+    seconds: float
+    words_per_second: float
+
+    @classmethod
+    def of(cls, manifest: Manifest, inputs: Inputs, words: int, seconds: float) -> JobSummary:
+        """Return the summary of a job; words, seconds: of this run."""
+        entries = manifest.entries.values()
+        return cls(
+            files=inputs.read,
+            skipped=inputs.skipped,
+            broken=inputs.broken,
+            sentences=sum(entry.sentences for entry in entries),
+            words=sum(entry.tokens for entry in entries),
+            errors=sum(entry.failed for entry in entries),
+            parts=len(entries),
+            digest=manifest.digest(),
+            seconds=round(seconds, 3),
+            words_per_second=round(words / seconds, 1) if seconds else 0.0,
+        )
+
+    def write(self, directory: Path) -> None:
+        """Write it beside the output. Raises FormatError where that cannot be written."""
+        with open_output(directory / SUMMARY) as stream:
+            stream.write(json.dumps(asdict(self), indent=1) + "\n")
+
+    def __str__(self) -> str:
+        """Return two lines."""
+        elapsed, speed = timedelta(seconds=round(self.seconds)), many(round(self.words_per_second), "word")
+        return (
+            f"{many(self.files, 'file')} read, {len(self.skipped):,} skipped, {len(self.broken):,} broken\n"
+            f"{many(self.sentences, 'sentence')}, {many(self.words, 'word')}, {many(self.errors, 'error')}; "
+            f"{elapsed}, {speed}/s"
+        )

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO, NamedTuple
+from typing import Annotated, Any, BinaryIO
 
 import msgspec
 import pyarrow as pa
@@ -26,23 +26,14 @@ from d2c.corpora.rows import read_parquet
 
 NAME = ".manifest.jsonl"
 Count = Annotated[int, msgspec.Meta(ge=0)]
-Counts = tuple[int, int, int, tuple[int, ...]]
 _FORM = 2  # of the manifest and of the output's columns
-
-
-class Given(NamedTuple):
-    """The input of a shard: the digest of its records, how many they are, and the files that have them."""
-
-    digest: str
-    records: int
-    files: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
     """A shard that is finished.
 
-    given, records, files: its input, as `Given` has it
+    given, records, files: the digest of the records of its input, how many they are, and their files
     sha256, length: of its file, in bytes
     failed:   how many of its sentences could not be parsed
     portions: where some could not, the rows of each batch; otherwise none
@@ -65,13 +56,6 @@ class Entry:
         return file_of(self.shard)
 
 
-@dataclass(frozen=True, slots=True)
-class _End:
-    """The row behind the last shard: how many there are."""
-
-    shards: Count
-
-
 def file_of(shard: int) -> str:
     """Return the name of a shard's file."""
     return f"part-{shard:06}.parquet"
@@ -91,10 +75,10 @@ class Manifest:
     shards: int | None = None
     files: tuple[str, ...] = ()
 
-    def add(self, shard: int, given: Given, put: Callable[[BinaryIO], Counts]) -> Entry:
+    def add(self, shard: int, put: Callable[[BinaryIO], object], **said: Any) -> None:
         """Write a shard's file, then its row.
 
-        put: writes into a stream, and returns what of an `Entry` follows the length of the file
+        put: writes into a stream; said: what an `Entry` says beside the file's digest and length
         Raises FormatError where the directory cannot be written.
         """
         target = self.directory / file_of(shard)
@@ -102,7 +86,7 @@ class Manifest:
         with writing(str(target)):
             try:
                 with open(staged, "wb") as stream:
-                    counts = put(stream)
+                    put(stream)
                     stream.flush()
                     os.fsync(stream.fileno())
                 length, digest = staged.stat().st_size, digest_of_file(staged)
@@ -110,11 +94,8 @@ class Manifest:
             finally:
                 staged.unlink(missing_ok=True)
             synchronize(self.directory)
-        self.entries[shard] = entry = Entry(
-            shard, given.digest, given.records, given.files, digest, length, *counts
-        )
+        self.entries[shard] = entry = Entry(shard=shard, sha256=digest, length=length, **said)
         self.journal.append(asdict(entry))
-        return entry
 
     def tables(self, entry: Entry) -> list[pa.Table]:
         """Return the rows of each batch of a shard in which sentences failed."""
@@ -188,7 +169,7 @@ def _read(manifest: Manifest, settings: Mapping[str, Any], resume: bool) -> None
     try:
         for row in journal.rows(dict[str, Any]):
             if "shards" in row:
-                manifest.shards = msgspec.convert(row, _End).shards
+                manifest.shards = msgspec.convert(row["shards"], Count)
             else:
                 entry = msgspec.convert(row, Entry)
                 manifest.entries[entry.shard] = entry

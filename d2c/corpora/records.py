@@ -9,11 +9,12 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from d2c.base.errors import FormatError
 from d2c.base.files import NOT_UTF8
+from d2c.corpora.options import CorpusOptions
 from d2c.parsing.input import KINDS, sentence_of_words, sentences_of
 from d2c.parsing.options import TAGGED_NAMES, TEXT_NAMES
 from d2c.parsing.sentence import Sentence, refused
@@ -68,29 +69,19 @@ class Record(NamedTuple):
         return 1 if one else 1 + len(self.text) // _SENTENCE
 
 
-@dataclass(frozen=True, slots=True)
-class Fields:
-    """The names of the fields (JSON) or columns (Parquet) that hold text, or a list of words, and the id."""
-
-    text: str = "text"
-    document: str = "id"
-
-
 def sentences_of_record(
-    record: Record, kind: str, fields: Fields, rules: TextRules = PENN
+    record: Record, options: CorpusOptions, rules: TextRules = PENN
 ) -> Iterator[Sentence]:
     """Yield the sentences of a record, which say where they are from; offsets are counted in its file, or in
     its document's text. What cannot be read is a sentence that says so.
-
-    kind: one of `input.KINDS`, of text and of the text in a document's field
     """
     name, document, form = f"{record.file}:{record.line}", record.document, RECORDS[record.format]
     if form.documents:
-        given, sentences = _document(record, kind, fields, rules)
+        given, sentences = _document(record, options, rules)
         document = given or name
     else:
         lines = io.StringIO(record.text)
-        sentences = sentences_of(lines, "conllu" if form.tagged else kind, rules, record.file)
+        sentences = sentences_of(lines, "conllu" if form.tagged else options.kind, rules, record.file)
     for number, sentence in enumerate(sentences, 1):
         offsets = sentence.offsets
         yield replace(
@@ -103,7 +94,7 @@ def sentences_of_record(
         )
 
 
-def _document(record: Record, kind: str, fields: Fields, rules: TextRules) -> tuple[str, Iterator[Sentence]]:
+def _document(record: Record, options: CorpusOptions, rules: TextRules) -> tuple[str, Iterator[Sentence]]:
     """Return its id, "" where it has none, and its sentences."""
 
     def wrong(why: str) -> Sentence:
@@ -111,7 +102,7 @@ def _document(record: Record, kind: str, fields: Fields, rules: TextRules) -> tu
 
     def named(sentence: Sentence) -> Sentence:
         error = sentence.error
-        return wrong(f"{fields.text!r}: {error.message}") if error else sentence
+        return wrong(f"{options.text_field!r}: {error.message}") if error else sentence
 
     try:
         values = json.loads(record.text.rstrip())
@@ -122,16 +113,17 @@ def _document(record: Record, kind: str, fields: Fields, rules: TextRules) -> tu
         return "", iter([wrong(f"not JSON: {why}")])
     if not isinstance(values, dict):
         return "", iter([wrong("not an object of JSON")])
-    document = "" if values.get(fields.document) is None else str(values[fields.document])
+    document = "" if values.get(options.id_field) is None else str(values[options.id_field])
     try:
         check_text(document)
     except ValueError:
-        return "", iter([wrong(f"{fields.document!r}: {NOT_UTF8}")])
-    if fields.text not in values:
-        return document, iter([wrong(f"there is no {fields.text!r}; --text-field names another field")])
-    value: Any = values[fields.text]
-    if isinstance(value, str):
-        return document, map(named, sentences_of(io.StringIO(value, newline=""), kind, rules, record.file))
-    if isinstance(value, list) and all(isinstance(form, str) for form in value):
-        return document, iter([named(sentence_of_words(record.file, record.line, tuple(value)))])
-    return document, iter([wrong(f"{fields.text!r} is neither text nor a list of words")])
+        return "", iter([wrong(f"{options.id_field!r}: {NOT_UTF8}")])
+    if (name := options.text_field) not in values:
+        return document, iter([wrong(f"there is no {name!r}; --text-field names another field")])
+    text: Any = values[name]
+    if isinstance(text, str):
+        lines = io.StringIO(text, newline="")
+        return document, map(named, sentences_of(lines, options.kind, rules, record.file))
+    if isinstance(text, list) and all(isinstance(form, str) for form in text):
+        return document, iter([named(sentence_of_words(record.file, record.line, tuple(text)))])
+    return document, iter([wrong(f"{name!r} is neither text nor a list of words")])

@@ -10,11 +10,11 @@ from typing import cast
 
 import pyarrow as pa
 
-from d2c.base.workers import Attempts, Failed, twice
+from d2c.base.workers import Failed, Retrying, twice
 from d2c.corpora.rows import lost
 from d2c.corpora.worker import WorkerTask
 
-Tables = Attempts[list[pa.Table]]
+Tables = Retrying[list[pa.Table]]
 
 
 def retried(task: WorkerTask) -> Tables:
@@ -23,7 +23,7 @@ def retried(task: WorkerTask) -> Tables:
     return [answer] if isinstance(answer, pa.Table) else (yield from _narrowed(task, answer))
 
 
-def _tried(task: WorkerTask) -> Attempts[pa.Table | Failed]:
+def _tried(task: WorkerTask) -> Retrying[pa.Table | Failed]:
     """Try a task; again where its worker has gone, perhaps for a reason of its own."""
     answer = yield from twice(task)
     if isinstance(answer, Failed) and answer.error:

@@ -91,13 +91,11 @@ def _clean(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-def write_parquet(tables: Sequence[pa.Table], stream: BinaryIO) -> pa.Table:
-    """Write tables as one, whatever pieces they came in, and return it."""
-    table = pa.concat_tables(tables).combine_chunks()
+def write_parquet(table: pa.Table, stream: BinaryIO) -> None:
+    """Write a table; one of a single chunk is the same bytes, whatever pieces it was made of."""
     parquet.write_table(
         table, stream, compression="zstd", compression_level=_LEVEL, row_group_size=max(1, table.num_rows)
     )
-    return table
 
 
 def read_parquet(path: Path) -> pa.Table:

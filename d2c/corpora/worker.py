@@ -12,11 +12,12 @@ import pyarrow as pa
 from d2c.base.errors import FormatError, ModelError
 from d2c.base.model_files import digest_of_directory, first_line
 from d2c.base.workers import SHORT, Failed
-from d2c.corpora.records import Fields, Record, sentences_of_record
+from d2c.corpora.options import CorpusOptions
+from d2c.corpora.records import Record, sentences_of_record
 from d2c.corpora.rows import table_of
 from d2c.models.names import find
 from d2c.parsing.input import KINDS
-from d2c.parsing.options import TAGGED, ParseOptions
+from d2c.parsing.options import TAGGED
 from d2c.parsing.sentence import Sentence
 from d2c.parsing.text import PENN
 
@@ -24,7 +25,7 @@ from d2c.parsing.text import PENN
 class WorkerTask(NamedTuple):
     """What is asked of a worker.
 
-    records:    none: it makes itself ready
+    records:    none: it makes itself ready; size: how many sentences they are, about
     begin, end: only so many of their sentences, counted from 0; None: to the last one
     error:      do not parse them: say that they cannot be, for this reason
     """
@@ -33,6 +34,7 @@ class WorkerTask(NamedTuple):
     begin: int = 0
     end: int | None = None
     error: str = ""
+    size: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +42,13 @@ class Job:
     """What workers need to know. It is pickled.
 
     model:   a name or directory; digest: of the directory
-    options: how text is parsed; tagged: all sentences come with tags
+    options: how the input is read and parsed; tagged: all sentences come with tags
     """
 
     model: str
     digest: str
-    options: ParseOptions
+    options: CorpusOptions
     tagged: bool
-    fields: Fields
 
     def worker(self) -> Callable[[WorkerTask], pa.Table | Failed]:
         """Load the model. Raises ModelError, also where the directory has another one on this machine."""
@@ -66,9 +67,7 @@ class Job:
 
         def work(task: WorkerTask) -> pa.Table | Failed:
             try:
-                found = (
-                    sentences_of_record(record, options.kind, self.fields, rules) for record in task.records
-                )
+                found = (sentences_of_record(record, options, rules) for record in task.records)
                 sentences = [*chain.from_iterable(found)][task.begin : task.end]
                 if task.error:
                     sentences = [_failed(sentence, task.error) for sentence in sentences]

@@ -83,7 +83,7 @@ def group(model: Model) -> Group:
 
     def here(judge: Callable[[Case], str]) -> Callable[[Case], str]:
         def judged(case: Case) -> str:
-            command._crew = lambda *given: nullcontext(Here(given[-1]))
+            command._pool = lambda *given: nullcontext(Here(given[-1]))
             return judge(case)
 
         return with_model(model, judged)
@@ -98,7 +98,7 @@ def group(model: Model) -> Group:
 
 
 class Here:
-    """A `d2c.corpora.worker.Crew` of one worker, which is this process."""
+    """A `d2c.base.workers.WorkerPool` of one worker, which is this process."""
 
     size = 1
 

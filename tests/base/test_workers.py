@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from d2c.base.errors import FormatError
-from d2c.base.workers import Attempts, Pool, Schedule, Work, in_order
+from d2c.base.workers import ProcessPool, Retrying, Scheduler, Work, in_order
 from tests.processes import alive, all_end
 
 ENDLESS = """
@@ -284,14 +284,14 @@ def test_an_item_whose_worker_was_killed_is_tried_again(tmp_path: Path) -> None:
 
 
 def test_a_worker_that_dies_while_it_has_nothing_to_do() -> None:
-    with Pool(lambda: lambda item: os.getpid(), 2, fresh=False) as pool:
+    with ProcessPool(lambda: lambda item: os.getpid(), 2, fresh=False) as pool:
         pool.submit(0, None)
         [(_, process)] = pool.answers(60)
         os.kill(process, signal.SIGKILL)
         assert all_end([process])
-        processes = [*Schedule(pool, _item, 4).run(range(9))]
+        processes = [*Scheduler(pool, _item, 4).run(range(9))]
     assert len(processes) == 9 and process not in processes
 
 
-def _item(item: int) -> Attempts[int]:
+def _item(item: int) -> Retrying[int]:
     return (yield item)

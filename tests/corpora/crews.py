@@ -1,4 +1,4 @@
-"""A crew without processes, whose workers die, hang and refuse as they are told; rows of what they got."""
+"""A worker pool without processes: workers die, hang and refuse as they are told; rows of what they got."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from threading import Event
 import pyarrow as pa
 
 from d2c.base.errors import FormatError, ModelError
-from d2c.base.workers import Crew, Failed, Schedule
-from d2c.corpora.records import Fields, Record, sentences_of_record
+from d2c.base.workers import Failed, Scheduler, WorkerPool
+from d2c.corpora.options import CorpusOptions
+from d2c.corpora.records import Record, sentences_of_record
 from d2c.corpora.retries import retried
 from d2c.corpora.rows import table_of
-from d2c.corpora.shards import RecordBatch
 from d2c.corpora.worker import WorkerTask
-from d2c.parsing.options import ParseOptions
 from d2c.parsing.sentence import Sentence
 
 GONE = Failed("its worker died", gone=True)
+OPTIONS = CorpusOptions(kind="split")
 LONG = 3600.0  # seconds: more than any start takes
 Behaviour = Callable[[WorkerTask], "pa.Table | Failed | None"]
 
@@ -29,18 +29,18 @@ def records(*texts: str, file: str = "a.txt") -> tuple[Record, ...]:
     return tuple(Record(file, line, text, file, "text") for line, text in enumerate(texts, 1))
 
 
-def batch(*texts: str) -> RecordBatch:
-    return RecordBatch(records(*texts), len(texts))
+def batch(*texts: str) -> WorkerTask:
+    return WorkerTask(records(*texts), size=len(texts))
 
 
 def schedule(
-    crew: Crew, patience: float, usual: int, clock: Callable[[], float] = time.monotonic
-) -> Schedule[RecordBatch, list[pa.Table]]:
+    pool: WorkerPool, patience: float, usual: int, clock: Callable[[], float] = time.monotonic
+) -> Scheduler[WorkerTask, list[pa.Table]]:
     """That of a job, which holds only as many batches as there are workers."""
-    made: Schedule[RecordBatch, list[pa.Table]] = Schedule(
-        crew,
-        lambda batch: retried(WorkerTask(batch.records)),
-        crew.size,
+    made: Scheduler[WorkerTask, list[pa.Table]] = Scheduler(
+        pool,
+        retried,
+        pool.size,
         ready=WorkerTask(),
         patience=patience,
         weight=lambda batch: max(1.0, batch.size / usual),
@@ -51,7 +51,7 @@ def schedule(
 
 def sentences(task: WorkerTask) -> list[Sentence]:
     """The sentences that a worker is asked for."""
-    found = [one for record in task.records for one in sentences_of_record(record, "split", Fields())]
+    found = [one for record in task.records for one in sentences_of_record(record, OPTIONS)]
     return found[task.begin : task.end]
 
 
@@ -74,7 +74,7 @@ def rows(task: WorkerTask) -> pa.Table:
 class Stub:
     """A `Job` whose worker dies of a word, hangs at another, and refuses a third."""
 
-    options = ParseOptions()
+    options = CorpusOptions()
 
     def worker(self) -> Callable[[WorkerTask], pa.Table | Failed]:
         def work(task: WorkerTask) -> pa.Table | Failed:
@@ -91,7 +91,7 @@ class Stub:
 
 @dataclass
 class Scripted:
-    """A `Crew`: each worker answers at once what the behaviour says; None: it never does."""
+    """A `WorkerPool`: each worker answers at once what the behaviour says; None: it never does."""
 
     size: int
     behaviour: Behaviour

@@ -15,7 +15,7 @@ import pytest
 
 from d2c.base.errors import ModelError
 from d2c.base.workers import GONE
-from d2c.corpora.actors import Actors, _has_died, actors
+from d2c.corpora.actors import ActorPool, _has_died, actors
 from tests.corpora import crews
 from tests.corpora.crews import LONG, Stub, batch, schedule
 
@@ -23,7 +23,7 @@ ray: Any = pytest.importorskip("ray")
 
 
 @pytest.fixture(scope="module")
-def crew() -> Iterator[Actors]:
+def crew() -> Iterator[ActorPool]:
     ray.cloudpickle.register_pickle_by_value(crews)  # a worker need not find the tests
     job: Any = Stub()
     with actors(1, job, None) as crew:
@@ -31,7 +31,7 @@ def crew() -> Iterator[Actors]:
 
 
 @pytest.mark.slow
-def test_actors(crew: Actors) -> None:
+def test_actors(crew: ActorPool) -> None:
     """A sentence that kills its actor is found, and nothing else is lost."""
     batches = [batch("poison"), batch("d")]
     with closing(schedule(crew, LONG, 10).run(batches)) as done:
@@ -40,13 +40,13 @@ def test_actors(crew: Actors) -> None:
     assert "RAY_USAGE_STATS_ENABLED" in os.environ and ray.nodes()[0]["Resources"]["CPU"] == 1
 
 
-def test_a_model_that_cannot_be_loaded(crew: Actors) -> None:
+def test_a_model_that_cannot_be_loaded(crew: ActorPool) -> None:
     with pytest.raises(ModelError, match="^no model$"):
         list(schedule(crew, LONG, 10).run([batch("model")]))
 
 
 @pytest.mark.slow
-def test_a_part_of_ray_that_dies(crew: Actors) -> None:
+def test_a_part_of_ray_that_dies(crew: ActorPool) -> None:
     """What `ray._private` of the installed version says of its processes; the crew starts it anew."""
     assert not _has_died(ray)
     children = Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split()

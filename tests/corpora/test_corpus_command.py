@@ -127,7 +127,7 @@ def test_interrupted_and_resumed(
     done = run(corpus_of, output, small_model, "--workers", "1", "--resume")
     assert (done.exit_code, done.stdout) == (3, whole[1].stdout) and done.stdout.startswith("digest ")
     assert files(output) == expected and (output / "part-000001.parquet").stat().st_ino == before
-    monkeypatch.setattr("d2c.commands.corpus._crew", lambda *given: None)  # nothing is left to do
+    monkeypatch.setattr("d2c.commands.corpus._pool", lambda *given: None)  # nothing is left to do
     assert run(corpus_of, output, small_model, "--resume").stdout == done.stdout
 
 

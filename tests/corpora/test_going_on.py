@@ -13,7 +13,7 @@ import pytest
 
 from d2c.base.errors import FormatError
 from d2c.corpora.inputs import Inputs
-from d2c.corpora.job import Plan, run
+from d2c.corpora.job import run
 from d2c.corpora.manifest import opened
 from d2c.corpora.options import CorpusOptions
 from tests.corpora.crews import Behaviour, Scripted, rows, words
@@ -41,11 +41,11 @@ def packed(letter: str) -> bytes:
 
 def parse(output: str, names: Names, behaviour: Behaviour = rows, resume: bool = True) -> list[str]:
     """Do a job with four sentences to a shard; return the words of the batches that were parsed."""
-    crew, inputs = Scripted(1, behaviour), Inputs([*map(Path, names)])
-    plan = Plan(inputs, CorpusOptions(shard_size=4, batch_size=2), lambda: nullcontext(crew))
+    options = CorpusOptions(shard_size=4, batch_size=2)
+    crew, inputs = Scripted(1, behaviour), Inputs([*map(Path, names)], options)
     with opened(Path(output), {}, resume) as manifest:
         inputs.go_on_after(manifest.files)
-        for _ in run(plan, manifest):
+        for _ in run(inputs, manifest, lambda: nullcontext(crew)):
             pass
     return [" ".join(words(task)) for task in crew.asked if task.records]
 

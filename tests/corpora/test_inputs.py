@@ -13,8 +13,9 @@ import pytest
 
 from d2c.base.errors import FormatError
 from d2c.corpora.inputs import Inputs, corpus_files
-from d2c.corpora.records import Fields, Record, sentences_of_record
-from d2c.corpora.shards import cut
+from d2c.corpora.job import cut, digest_of_records
+from d2c.corpora.options import CorpusOptions
+from d2c.corpora.records import Record, sentences_of_record
 
 CONLLU = """\
 # newdoc id = D
@@ -31,7 +32,7 @@ Shown = tuple[str, str, int, str]  # document, id, line, words or error
 
 
 def sentences(inputs: Inputs) -> list[Shown]:
-    found = [one for record in inputs for one in sentences_of_record(record, inputs.kind, inputs.fields)]
+    found = [one for record in inputs for one in sentences_of_record(record, inputs.options)]
     return [(one.document, one.id, one.line, one.why or " ".join(one.tokens.forms)) for one in found]
 
 
@@ -49,7 +50,9 @@ def test_lines(here: Path) -> None:
     ]
     assert sentences(Inputs([Path("a.txt")])) == expected
     (here / "a.txt.gz").write_bytes(gzip.compress(b"She slept.\n"))
-    assert [shown[3] for shown in sentences(Inputs([Path("a.txt.gz")], kind="tokenized"))] == ["She slept."]
+    assert [shown[3] for shown in sentences(Inputs([Path("a.txt.gz")], CorpusOptions(kind="tokenized")))] == [
+        "She slept."
+    ]
 
 
 def test_free_text(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,7 +63,7 @@ def test_free_text(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (f"a.txt:{line}.{number}", at, words)
         for (number, at, words), line in zip(expected, (2, 2, 2, 7), strict=True)
     ]
-    inputs = Inputs([Path("a.txt")], kind="split")
+    inputs = Inputs([Path("a.txt")], CorpusOptions(kind="split"))
     assert [shown[1:] for shown in sentences(inputs)] == expected_ids
     monkeypatch.setattr("d2c.parsing.text._HELD", 20)  # characters of a paragraph that are not cut
     assert [shown[2:] for shown in sentences(inputs)] == [shown[1:] for shown in expected]
@@ -97,17 +100,17 @@ OF_DOCUMENTS = [
 
 def test_json_lines(here: Path) -> None:
     (here / "a.jsonl").write_text("\n".join([*map(json.dumps, DOCUMENTS), "[1]", '{"text']) + "\n")
-    found = sentences(Inputs([Path("a.jsonl")], kind="split"))
+    found = sentences(Inputs([Path("a.jsonl")], CorpusOptions(kind="split")))
     assert found[:6] == OF_DOCUMENTS
     assert found[6] == ("a.jsonl:6", "a.jsonl:6.1", 6, "not an object of JSON")
     assert found[7][3] == "not JSON: Unterminated string starting at character 2"
-    named = Inputs([Path("a.jsonl")], fields=Fields("id", "nothing"))
+    named = Inputs([Path("a.jsonl")], CorpusOptions(text_field="id", id_field="nothing"))
     assert sentences(named)[1] == ("a.jsonl:2", "a.jsonl:2.1", 2, "x")
 
 
 def test_line_breaks_of_any_kind_are_those_of_a_documents_text(here: Path) -> None:
     (here / "a.jsonl").write_text(json.dumps({"id": "x", "text": "They slept\rShe ran.\r\rHe left"}))
-    found = sentences(Inputs([Path("a.jsonl")], kind="text"))
+    found = sentences(Inputs([Path("a.jsonl")], CorpusOptions(kind="text")))
     assert [shown[3] for shown in found] == ["They slept", "She ran .", "He left"]
 
 
@@ -118,17 +121,17 @@ def test_parquet(here: Path) -> None:
     ]
     texts += [{"id": "y", "text": ""}, {"id": "z", "text": None}]  # no sentence; a gap in the data
     pq.write_table(pa.Table.from_pylist(texts), here / "a.parquet")
-    found = sentences(Inputs([Path("a.parquet")], kind="split"))
+    found = sentences(Inputs([Path("a.parquet")], CorpusOptions(kind="split")))
     assert found[:2] == [("7", f"a.parquet:1.{k}", 1, OF_DOCUMENTS[k - 1][3]) for k in (1, 2)]
     assert found[2] == ("a.parquet:2", "a.parquet:2.1", 2, "No id .")
     assert found[3:] == [("z", "a.parquet:4.1", 4, "'text' is neither text nor a list of words")]
     with pytest.raises(FormatError, match="^a.parquet: has no column 'body', but id text; see --text-field$"):
-        [*Inputs([Path("a.parquet")], fields=Fields("body"), strict=True)]
+        [*Inputs([Path("a.parquet")], CorpusOptions(text_field="body", strict=True))]
     pq.write_table(pa.table({"text": [["She", "slept"], ["He"]]}), here / "b.parquet")
     assert [shown[3] for shown in sentences(Inputs([Path("b.parquet")]))] == ["She slept", "He"]
     (here / "c.parquet").write_text("no")
     with pytest.raises(FormatError, match="^c.parquet: is no Parquet file that can be read: "):
-        [*Inputs([Path("c.parquet")], strict=True)]
+        [*Inputs([Path("c.parquet")], CorpusOptions(strict=True))]
 
 
 def test_ids_that_repeat(here: Path) -> None:
@@ -186,7 +189,7 @@ def test_columns_that_hold_no_text(column: str, values: pa.Array, says: str, her
     columns = {"text": pa.array(["She slept."]), "id": pa.array([7])} | {column: values}
     pq.write_table(pa.table(columns), here / "a.parquet")
     with pytest.raises(FormatError) as caught:
-        [*Inputs([Path("a.parquet")], strict=True)]
+        [*Inputs([Path("a.parquet")], CorpusOptions(strict=True))]
     assert str(caught.value) == f"a.parquet: the column {column!r} {says}"
 
 
@@ -222,7 +225,7 @@ def test_files(here: Path) -> None:
 def test_shards(here: Path) -> None:
     """Exactly so many sentences of lines; about so many of what is cut later, by its length."""
     lines = [Record("a", line, "x", "a", "text") for line in range(1, 12)]
-    shards = [*cut(lines, "text", 5, 2)]
+    shards = [*cut(lines, CorpusOptions(shard_size=5, batch_size=2))]
     assert [[len(batch.records) for batch in shard.batches] for shard in shards] == [
         [2, 2, 1],
         [2, 2, 1],
@@ -231,12 +234,13 @@ def test_shards(here: Path) -> None:
     assert [shard.number for shard in shards] == [0, 1, 2]
     assert [batch.size for batch in shards[1].batches] == [2, 2, 1]
     assert [record for shard in shards for p in shard.batches for record in p.records] == lines
-    assert len({shard.given.digest for shard in shards}) == 3
-    assert shards[2].given[1:] == (1, ("a",))
-    assert [shard.given for shard in cut(lines[:5], "text", 5, 3)] == [shards[0].given]
+    assert len({digest_of_records(shard.records) for shard in shards}) == 3
+    other_batches = cut(lines[:5], CorpusOptions(shard_size=5, batch_size=3))
+    assert [shard.records for shard in other_batches] == [shards[0].records]
     long = [Record("a", 1, "x" * 450, "a", "text")]
-    assert [[p.size for p in shard.batches] for shard in cut(long * 3, "split", 10, 2)] == [[5, 5], [5]]
-    assert [*cut([], "text", 5, 2)] == []
+    split = CorpusOptions(kind="split", shard_size=10, batch_size=2)
+    assert [[p.size for p in shard.batches] for shard in cut(long * 3, split)] == [[5, 5], [5]]
+    assert [*cut([], split)] == []
 
 
 def test_how_far_it_is(here: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 from d2c.base.errors import FormatError
 from d2c.base.workers import Failed
 from d2c.corpora.inputs import Inputs
-from d2c.corpora.job import BatchDone, Plan, run
+from d2c.corpora.job import BatchDone, run
 from d2c.corpora.manifest import NAME, opened
 from d2c.corpora.options import CorpusOptions
 from d2c.corpora.worker import WorkerTask
@@ -36,9 +36,9 @@ def parse(
 ) -> tuple[list[BatchDone], Scripted]:
     """Do a job; return what it said, and the crew, which was asked nothing where nothing was to be done."""
     crew = Scripted(1, behaviour)
-    plan = Plan(Inputs([source]), replace(OPTIONS, retry_failed=retry), lambda: nullcontext(crew))
+    inputs = Inputs([source], replace(OPTIONS, retry_failed=retry))
     with opened(output, {}, resume) as manifest:
-        return [*run(plan, manifest)], crew
+        return [*run(inputs, manifest, lambda: nullcontext(crew))], crew
 
 
 def files(output: Path) -> dict[str, bytes]:

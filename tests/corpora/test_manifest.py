@@ -13,21 +13,19 @@ from typing import Any, BinaryIO
 import pytest
 
 from d2c.base.errors import FormatError
-from d2c.corpora.manifest import NAME, Counts, Given, Manifest, opened
+from d2c.corpora.manifest import NAME, Manifest, opened
 
 SETTINGS = {"model": "a", "kind": "text"}
 
 
 def write(manifest: Manifest, shard: int) -> None:
-    def put(stream: BinaryIO) -> Counts:
-        stream.write(b"shard %d" % shard)
-        return shard + 1, 10, shard % 2, (shard, 1) if shard % 2 else ()
-
-    manifest.add(shard, given(shard), put)
+    counts = {"sentences": shard + 1, "tokens": 10, "failed": shard % 2}
+    counts |= {"portions": (shard, 1) if shard % 2 else ()}
+    manifest.add(shard, lambda stream: stream.write(b"shard %d" % shard), **given(shard), **counts)
 
 
-def given(shard: int) -> Given:
-    return Given(f"input {shard}", 2, (f"{shard}.txt", f"{shard + 1}.txt"))
+def given(shard: int) -> dict[str, Any]:
+    return {"given": f"input {shard}", "records": 2, "files": (f"{shard}.txt", f"{shard + 1}.txt")}
 
 
 def run(directory: Path, stop: int = 4, resume: bool = False) -> list[int]:
@@ -146,14 +144,14 @@ def test_rows_that_were_edited(tmp_path: Path) -> None:
 def test_a_full_disk(tmp_path: Path) -> None:
     """The part that could not be written whole is gone, and the job goes on when there is room."""
 
-    def put(stream: BinaryIO) -> Counts:
+    def put(stream: BinaryIO) -> None:
         stream.write(b"half")
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with opened(tmp_path, SETTINGS, False) as manifest:
         write(manifest, 0)
         with pytest.raises(FormatError, match="part-000001.parquet: cannot be written: No space left on dev"):
-            manifest.add(1, given(1), put)
+            manifest.add(1, put, **given(1))
     assert sorted(contents(tmp_path)) == [NAME, "part-000000.parquet"]
     assert run(tmp_path, resume=True) == [3, 1, 2]
 
