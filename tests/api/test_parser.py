@@ -100,6 +100,7 @@ def test_tags(parser: Parser) -> None:
     assert untagged.tree.tags == ("DT", "NN", "VBD")
 
 
+@pytest.mark.slow
 def test_tags_are_used_where_the_model_has_learned_from_predicted_ones() -> None:
     parser = d2c.load("en")
     words = "They", "can", "fish", "."

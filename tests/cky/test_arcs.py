@@ -35,6 +35,7 @@ def wrong_head(dtree: DTree, own: float, seed: int = 0) -> DTree:
     return with_packed_arcs(replace(dtree, heads=tuple(heads)), arcs_of(table, heads))
 
 
+@pytest.mark.slow
 def test_the_right_heads_among_others_are_found() -> None:
     route, dev = fitted(), sample("dev", 60)
     dtrees = [wrong_head(route.encode(ctree), 0.5, seed) for seed, ctree in enumerate(dev)]

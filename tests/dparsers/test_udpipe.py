@@ -111,6 +111,7 @@ def test_crossing_arcs_are_learned(tmp_path: Path, system: str) -> None:
     assert arcs(parser.parse([CROSSING.tokens])) == arcs([CROSSING])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("preset", ["default", "small"])
 def test_the_projective_system_takes_crossing_arcs(tmp_path: Path, preset: str) -> None:
     """It learns something projective of them, and what it can of others."""
@@ -146,6 +147,7 @@ def test_morphology_is_seen(tmp_path: Path) -> None:
     assert arcs(parser.parse(dtree.tokens for dtree in trees)) == arcs(trees)
 
 
+@pytest.mark.slow
 def test_same_seed_same_model(files: tuple[Path, Path], tmp_path: Path) -> None:
     random.seed(0)
     state = random.getstate()
