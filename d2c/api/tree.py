@@ -162,7 +162,7 @@ class Tree:
 
     def subtrees(self) -> Iterator[Tree]:
         """Yield the tree and all below it, those of tags, too, from left to right, the higher first."""
-        stack = [self]
+        stack: list[Tree] = [self]
         while stack:
             yield (tree := stack.pop())
             stack += reversed(tree.children)

@@ -44,6 +44,7 @@ class Pipeline(TextRules, Protocol):
 
     def annotated(self, sentences: Sequence[list[str]]) -> list[Annotation]:
         """Return what it finds of each sentence."""
+        ...
 
 
 class PipelineParser(DependencyParser):

@@ -37,7 +37,7 @@ class StanzaTaggerSettings(Settings):
 class StanzaSettings(StanzaTaggerSettings):
     """How Stanza's graph parser learns.
 
-    model_type: graph, or joint, which finds tags, too (`d2c.dparsers.stanza.joint`)
+    model_type: graph, or joint, which finds tags, too (`d2c.dparsers.stanza.graph`)
     """
 
     model_type: str = setting("graph", choices=("graph", "joint"))

@@ -233,7 +233,7 @@ def _fitted(
         if own.any() and len({*good[~own].tolist()}) == 2:
             sums[own] = other.fit(table[~own], good[~own]).decision_function(table[own])
     weights = map(float, model.coef_[0] * scale)
-    return {BIAS: float(model.intercept_[0]), **dict(zip(names, weights, strict=True))}, sums
+    return {BIAS: np.ravel(model.intercept_).item(), **dict(zip(names, weights, strict=True))}, sums
 
 
 def _isotonic(sums: Floats, right: Sequence[bool]) -> dict[str, Any]:

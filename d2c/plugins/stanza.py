@@ -35,7 +35,7 @@ class D2CProcessor(Processor):
 
     PROVIDES_DEFAULT = {CONSTITUENCY}
 
-    def process(self, doc: Document) -> Document:
+    def process(self, doc: Document) -> Any:  # a Document; Stanza's own method has an empty body
         """Parse the sentences of one document."""
         return self.bulk_process([doc])[0]
 

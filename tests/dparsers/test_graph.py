@@ -120,7 +120,7 @@ def test_the_network_learns_ends_of_yields(tmp_path: Path) -> None:
         right += int((ends.argmax(axis=2) == wanted).sum())
         words, chance = words + 2 * n, chance + 2
     assert right > words / 2 > 2 * chance
-    parser.trainer_.model.args["yields"] = False  # as in models of before
+    parser.trainer_.model.has_yields = False  # as in models of before
     assert all(packed_arcs(one).yields is None for one in parser.parse_packed(one.tokens for one in gold))
 
 

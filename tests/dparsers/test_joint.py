@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("stanza")
 
 from d2c.dparsers.settings import StanzaSettings
-from d2c.dparsers.stanza.joint import shape
+from d2c.dparsers.stanza.graph import shape
 from d2c.dparsers.stanza.parser import StanzaParser
 from d2c.protocols.dparser import Progress
 from d2c.protocols.training import attachment

@@ -3,6 +3,11 @@
 From the same states it learns the first and the last word of each word's yield, which arcs, one by one, do
 not say. The packed chart scores both. (Zhou and Zhao, ACL 2019, score arcs and spans of constituents.)
 
+A joint network finds the tags of words, too: one network, and one encoder, for both. It sees no tags but the
+shape of each word, since encoders may know small letters alone. A layer over the states from which arcs are
+found chooses the tag; both learn from the sum of their losses. What Stanza calls UPOS holds the tag, which is
+no input there, XPOS the shape.
+
 Stanza itself scores all labels of all pairs of words, and its search for the best tree takes longer than the
 network where the best heads of all words are none.
 """
@@ -10,7 +15,9 @@ network where the best heads of all words are none.
 from __future__ import annotations
 
 import math
+from collections import namedtuple
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -31,6 +38,15 @@ from d2c.trees.dtree import subtrees
 Floats = NDArray[floating[Any]]
 
 _WORDS = 128  # the labels of whose arcs are scored at a time
+
+
+# What Stanza calls its networks with: tensors [sentences, words + 1], of heads and labels [sentences, words],
+# of characters [words, characters]; `word_mask` is where there is no word, `sentlens` count the root.
+Batch = namedtuple(
+    "Batch",
+    "word word_mask wordchars wordchars_mask upos xpos ufeats pretrained lemma head deprel word_orig_idx "
+    "sentlens wordlens text",
+)
 
 
 class ArcLabelScores:
@@ -108,89 +124,131 @@ class SmoothedLoss(nn.Module):
 
 class GraphNetwork(GraphParser):  # type: ignore[misc]
     """The network; with `yields` among its arguments it scores ends of yields; `smoothing` is the share of a
-    `SmoothedLoss`.
+    `SmoothedLoss`; with the `model_type` `joint` it chooses tags, too.
 
     packs: whether predictions are pairs of a tree and packed arcs
     """
 
     packs = False
+    bert_model: Any  # the encoder, if there is one
     states: Tensor  # [sentences, words + 1, size] of words, while a batch goes through
 
-    def __init__(self, *rest: Any, **more: Any) -> None:
-        super().__init__(*rest, **more)
+    def __init__(self, args: dict[str, Any], vocab: Any, *rest: Any, **more: Any) -> None:
+        super().__init__(args, vocab, *rest, **more)
+        size, hidden, dropout = (args[name] for name in ("hidden_dim", "deep_biaff_hidden_dim", "dropout"))
+        self.has_yields, self.has_tags = bool(args.get("yields")), args["model_type"] == "joint"
         if hasattr(self, "deprel"):  # else arcs have embeddings, from which labels are scored
             self.deprel: Any = ArcLabelScorer(self.deprel)
-        if share := self.args.get("smoothing"):
+        if share := args.get("smoothing"):
             self.crit: Any = SmoothedLoss(share)
-        if self.args.get("yields"):
-            size, hidden, dropout = (
-                self.args[name] for name in ("hidden_dim", "deep_biaff_hidden_dim", "dropout")
-            )
+        if self.has_yields:
             self.yields = DeepBiaffineScorer(2 * size, 2 * size, hidden, 2, pairwise=True, dropout=dropout)
+        if self.has_tags:
+            self.tag_scorer = nn.Linear(2 * size, len(vocab["upos"]) - VOCAB_PREFIX_SIZE)
 
-    def forward(self, *batch: Any) -> tuple[Any, list[Any]]:
-        """Return the loss, or, in prediction, what `of_batch` does."""
-        found = self.of_batch(*batch)
+    def forward(self, *args: Any, **named: Any) -> tuple[Any, list[Any]]:
+        """Return the loss of a `Batch`, or, in prediction, what `_predicted` does."""
+        batch = Batch(*args, **named)
+        found = self._learned(batch) if self.training else (0.0, self._predicted(batch))
         del self.states
         return found
 
-    def of_batch(self, *batch: Any) -> tuple[Any, list[Any]]:
-        """Return the loss, or, in prediction, logarithms of heads' probabilities, scores of labels, and, for
-        packed arcs, logarithms of the probabilities of ends of yields [sentences, words, words, 2]."""
-        mask = batch[1]
-        if not self.training:
-            scores, labels, *_ = self.forward_scores(*batch)
-            found = [functional.log_softmax(scores, 2).cpu().numpy(), labels]
-            if self.packs and self.args.get("yields"):
-                found.append(functional.log_softmax(self._of_yields(mask), 2).cpu().numpy())
-            return 0.0, found
-        if hasattr(self, "deprel"):
-            self.deprel.gold = batch[9]
-        loss, predictions = super().forward(*batch)
-        if self.args.get("yields"):
-            scores, ends = self._of_yields(mask).transpose(2, 3), ends_of_yields(batch[9], mask)
-            loss = loss + self.crit(scores.flatten(0, 2), ends.flatten()) / batch[2].size(0)
-        return loss, predictions
-
-    def embed(self, *batch: Any) -> Tensor:
+    def embed(self, *args: Any, **named: Any) -> Tensor:
         """Return the states, and keep them."""
-        self.states = super().embed(*batch)
+        self.states = super().embed(*args, **named)
         return self.states
 
-    def _of_yields(self, mask: Tensor) -> Tensor:
-        """Return [sentences, words, words, 2] scores of words as the first and the last of a word's yield."""
-        states = self.drop(self.states[:, 1:])
-        scores: Tensor = self.yields(states, states)
-        return scores.masked_fill(mask[:, None, 1:, None], -math.inf)
-
-    def decode_graph_predictions(
-        self, vocab: Any, size: int, scores: Sequence[Any], lengths: Sequence[int], **more: Any
-    ) -> list[Any]:
-        """Return head and label of each word of each sentence, with packed arcs if they are wanted.
-
-        scores: as of `forward`; lengths: of the sentences, root included
-        """
-        tables = [table[:n, :n] for table, n in zip(scores[0], lengths, strict=True)]
+    def predict(self, *args: Any, resolve_head_constraints: bool = False, **named: Any) -> list[Any]:
+        """Return head and label, of a joint network also the tag, of each word of each sentence of a `Batch`;
+        with packed arcs if they are wanted."""
+        batch = Batch(*args, **named)
+        scores = self(*batch)[1]
+        tables = [table[:n, :n] for table, n in zip(scores[0], batch.sentlens, strict=True)]
         heads = [best_heads(table) for table in tables]
         arcs = [_likely(*pair) if self.packs else single(pair[1]) for pair in zip(tables, heads, strict=True)]
-        names = tuple(vocab.unmap(range(VOCAB_PREFIX_SIZE, len(vocab))))
+        names = units(self.vocab["deprel"])
         found = list[Any]()
         for i, (tree, own, of_labels) in enumerate(zip(heads, arcs, _of_arcs(scores[1], arcs), strict=True)):
             best = of_labels[own.of_tree(tree)].argmax(dim=1).tolist()
             rows = [[head, names[label]] for head, label in zip(tree, best, strict=True)]
+            if self.has_tags:
+                tags = self.vocab["upos"].unmap(scores[-1][i][: len(tree)])
+                rows = [[*row, tag] for row, tag in zip(rows, tags, strict=True)]
             if self.packs:
                 logs = functional.log_softmax(of_labels, 1).clamp(min=math.log(LEAST_LABEL)).cpu().numpy()
-                ends = _ends(scores[2][i], len(tree)) if self.args.get("yields") else None
+                ends = _ends(scores[2][i], len(tree)) if self.has_yields else None
                 found.append((rows, own._replace(labels=ArcLabels(names, logs), yields=ends)))
             else:
                 found.append(rows)
         return found
 
+    def _learned(self, batch: Batch) -> tuple[Any, list[Any]]:
+        """Return the sum of the losses, and no predictions."""
+        if hasattr(self, "deprel"):
+            self.deprel.gold = batch.head
+        loss, predictions = super().forward(*batch)
+        words = batch.wordchars.size(0)
+        if self.has_yields:
+            scores = self._of_yields(batch).transpose(2, 3).flatten(0, 2)
+            loss = loss + self.crit(scores, ends_of_yields(batch.head, batch.word_mask).flatten()) / words
+        if self.has_tags:
+            tags = (batch.upos[:, 1:] - VOCAB_PREFIX_SIZE).masked_fill(batch.word_mask[:, 1:], -1)
+            loss = loss + self.crit(self._of_tags().flatten(0, 1), tags.flatten()) / words
+        return loss, predictions
+
+    def _predicted(self, batch: Batch) -> list[Any]:
+        """Return logarithms of heads' probabilities, scores of labels, for packed arcs logarithms of those
+        of ends of yields [sentences, words, words, 2], and numbers of tags [sentences, words]."""
+        scores, labels, *_ = self.forward_scores(*batch)
+        found = [functional.log_softmax(scores, 2).cpu().numpy(), labels]
+        if self.packs and self.has_yields:
+            found.append(functional.log_softmax(self._of_yields(batch), 2).cpu().numpy())
+        if self.has_tags:
+            found.append(self._of_tags().argmax(2).cpu().numpy() + VOCAB_PREFIX_SIZE)
+        return found
+
+    def _of_yields(self, batch: Batch) -> Tensor:
+        """Return [sentences, words, words, 2] scores of words as the first and the last of a word's yield."""
+        states = self.drop(self.states[:, 1:])
+        scores: Tensor = self.yields(states, states)
+        return scores.masked_fill(batch.word_mask[:, None, 1:, None], -math.inf)
+
+    def _of_tags(self) -> Tensor:
+        """Return [sentences, words, T] scores of tags."""
+        scores: Tensor = self.tag_scorer(self.drop(self.states))
+        return scores[:, 1:]
+
 
 class GraphNetworkTrainer(GraphTrainer):  # type: ignore[misc]
-    """Stanza's trainer of such a network."""
+    """Stanza's trainer of such a network, which has one from the beginning.
 
-    build_model = staticmethod(GraphNetwork)
+    args, vocab: as of the network
+    """
+
+    args: dict[str, Any]
+    vocab: Any
+    model: GraphNetwork
+
+
+def units(vocabulary: Any) -> tuple[str, ...]:
+    """Return what a vocabulary of a network knows."""
+    return tuple(vocabulary.unmap(range(VOCAB_PREFIX_SIZE, len(vocabulary))))
+
+
+@lru_cache(1 << 16)
+def shape(form: str) -> str:
+    """Return which of a few shapes a word has: `x`, `Xx`, `X`, `XX`, `xX`, `0`, `x0` or `.`."""
+    letters = [c for c in form if c.isalpha()]
+    if not letters:
+        return "0" if any(map(str.isdigit, form)) else "."
+    if any(map(str.isdigit, form)):
+        return "X0" if letters[0].isupper() else "x0"
+    upper = sum(map(str.isupper, letters))
+    if upper == len(letters):
+        return "X" if upper == 1 else "XX"
+    if not upper:
+        return "x"
+    return "Xx" if letters[0].isupper() else "xX"
 
 
 def ends_of_yields(heads: Tensor, mask: Tensor) -> Tensor:

@@ -24,7 +24,6 @@ import torch
 from stanza.models.common.pretrain import Pretrain
 from stanza.models.common.utils import set_random_seed
 from stanza.models.depparse.data import DataLoader
-from stanza.models.depparse.trainer import Trainer
 from stanza.models.depparse.utils import predict_dataset
 from stanza.models.pos.trainer import Trainer as TaggerTrainer
 from torch.overrides import TorchFunctionMode
@@ -33,7 +32,6 @@ from d2c.base.errors import ModelError
 from d2c.base.locks import SharedLock
 from d2c.base.model_files import check_file
 from d2c.dparsers.stanza.graph import GraphNetworkTrainer
-from d2c.dparsers.stanza.joint import JointTrainer
 from d2c.packed.arcs import PackedArcs
 from d2c.protocols.dparser import Arcs
 from d2c.protocols.training import seeded as seeded_numpy
@@ -41,8 +39,6 @@ from d2c.protocols.training import seeded as seeded_numpy
 # A forked process (spaCy's `n_process`) has none of the threads that torch has started, and would wait for
 # them without end.
 os.register_at_fork(after_in_child=lambda: torch.set_num_threads(1))
-
-TRAINERS: dict[str, Any] = {"graph": GraphNetworkTrainer, "joint": JointTrainer}
 
 Found = tuple[Arcs, list[str], PackedArcs | None]  # of a sentence: arcs, tags, packed arcs
 
@@ -91,7 +87,7 @@ class BareTagger(TaggerTrainer):  # type: ignore[misc]
 
 
 def predict(
-    trainer: Trainer, pretrain: Pretrain | None, sentences: Sentences, packed: bool = False
+    trainer: GraphNetworkTrainer, pretrain: Pretrain | None, sentences: Sentences, packed: bool = False
 ) -> list[Found]:
     """Return what a parser finds in sentences, each of at least one word, sorted by length into batches.
 
@@ -105,7 +101,7 @@ def predict(
     return [(_arcs(tree), _tags(tree), arcs) for tree, arcs in pairs]
 
 
-def _predicted(trainer: Trainer, pretrain: Pretrain | None, sentences: Sentences) -> list[Any]:
+def _predicted(trainer: GraphNetworkTrainer, pretrain: Pretrain | None, sentences: Sentences) -> list[Any]:
     """Return pairs of head and label of each word of each sentence."""
     words = batch_words(trainer.args, len(trainer.vocab["deprel"]), _NUMBERS_PARSING)
     rows, more = StanzaDocument(sentences), {"evaluation": True, "sort_during_eval": True}
@@ -218,9 +214,14 @@ class _ShapesAlone(TorchFunctionMode):
     """Draws no numbers where tensors have no memory for any: torch imports its compiler for that."""
 
     def __torch_function__(
-        self, function: Any, types: object, args: Any = (), kwargs: dict[str, Any] | None = None
+        self,
+        function: Any,
+        types: object,
+        args: Any = (),
+        kwargs: dict[str, Any] | None = None,
     ) -> Any:
-        return _SHAPES.get(function, function)(*args, **(kwargs or {}))
+        own: Callable[..., Any] = _SHAPES[function] if function in _SHAPES else function
+        return own(*args, **(kwargs or {}))
 
 
 def _check_format(path: Path) -> None:

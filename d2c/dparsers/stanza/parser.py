@@ -14,8 +14,6 @@ from typing import Any, ClassVar, Self
 
 from stanza.models import parser as stanza_program
 from stanza.models.common.pretrain import Pretrain
-from stanza.models.common.vocab import VOCAB_PREFIX_SIZE
-from stanza.models.depparse.trainer import Trainer
 from stanza.models.depparse.transition.model import SubtreeCombination
 from stanza.models.pos.vocab import MultiVocab
 
@@ -25,11 +23,9 @@ from d2c.base.model_files import first_line
 from d2c.base.temporary import whole_directory
 from d2c.dparsers.settings import StanzaSettings
 from d2c.dparsers.stanza.encoder import FOLDER, NAME, read_encoder, said_of, trainable
-from d2c.dparsers.stanza.joint import ARGUMENTS as JOINT_ARGUMENTS
-from d2c.dparsers.stanza.joint import shape
+from d2c.dparsers.stanza.graph import GraphNetwork, GraphNetworkTrainer, shape, units
 from d2c.dparsers.stanza.networks import (
     ONE_AT_A_TIME,
-    TRAINERS,
     WordRow,
     load_network,
     predict,
@@ -147,7 +143,7 @@ class StanzaParser(StanzaEstimator, DependencyParser):
         """
         assert self.trainer_ is not None and self.settings.transformer is not None
         begin = self.trainer_
-        labels, tags = ({*_units(begin, name)} for name in ("deprel", "upos"))
+        labels, tags = ({*units(begin.vocab[name])} for name in ("deprel", "upos"))
         rows = [
             self._rows(one.tokens, one.heads, one.labels)
             for one in train
@@ -166,7 +162,8 @@ class StanzaParser(StanzaEstimator, DependencyParser):
             threads(self.settings.threads),
             whole_directory(directory, SETTINGS) as staging,
         ):
-            arguments, preset = begin.args | own, self._preset()
+            arguments: dict[str, Any] = begin.args | own
+            preset = self._preset()
             for key, name in zip(CHARLM, _CHARLM, strict=True):
                 if arguments[key]:
                     shutil.copyfile(arguments[key], staging / name)
@@ -199,7 +196,7 @@ class StanzaParser(StanzaEstimator, DependencyParser):
     @property
     def tags_(self) -> tuple[str, ...]:
         """Return the tags that it finds."""
-        return _units(self.trainer_, "upos") if self.abilities.tags else ()
+        return units(self.trainer_.vocab["upos"]) if self.abilities.tags else ()
 
     def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
         """Yield the d-tree of each sentence, in order; about a thousand sentences are held at a time."""
@@ -246,7 +243,7 @@ class StanzaParser(StanzaEstimator, DependencyParser):
             raise ModelError(f"Stanza's parser has no argument {', '.join(sorted(unknown))}")
         own = {"model_type": settings.model_type, "pretrain": settings.vectors is not None, **OF_GRAPHS}
         own |= SMOOTHING if settings.transformer is not None else {}
-        own |= JOINT_ARGUMENTS if self.abilities.tags else {}
+        own |= {"use_upos": False} if self.abilities.tags else {}
         # Switched on, `use_ufeats` only makes Stanza (1.15) concatenate the embedding of the tags once more.
         return self._filled(arguments, preset, **own, use_ufeats=False)
 
@@ -268,13 +265,7 @@ class StanzaParser(StanzaEstimator, DependencyParser):
         return pretrain
 
 
-def _units(trainer: Trainer, name: str) -> tuple[str, ...]:
-    """Return what a vocabulary of a network knows."""
-    known = trainer.vocab[name]
-    return tuple(known.unmap(range(VOCAB_PREFIX_SIZE, len(known))))
-
-
-def _load(directory: Path, device: str, has_encoder: bool) -> tuple[Trainer, Pretrain | None]:
+def _load(directory: Path, device: str, has_encoder: bool) -> tuple[GraphNetworkTrainer, Pretrain | None]:
     """Load the networks. has_encoder: as the settings have it, which `d2c info` shows"""
     path, vectors = directory / StanzaParser.FILE, directory / _VECTORS
     charlm = _charlm_arguments(directory, (directory / _CHARLM[0]).exists())
@@ -287,11 +278,11 @@ def _load(directory: Path, device: str, has_encoder: bool) -> tuple[Trainer, Pre
         config |= {"pretrain": pretrain is not None, "wandb": False}
         combination = config.get("transition_subtree_combination", "NONE")
         config["transition_subtree_combination"] = SubtreeCombination[combination]  # or Stanza cannot save it
-        kind = TRAINERS["joint" if _WEIGHTS_OF_JOINT in checkpoint["model"] else "graph"]
+        config["model_type"] = "joint" if _WEIGHTS_OF_JOINT in checkpoint["model"] else "graph"
         own = {"emb_matrix": pretrain.emb if pretrain else None, "bert_model": encoder}
-        build = partial(kind.build_model, config, vocab, **own, bert_tokenizer=tokenizer)
+        build = partial(GraphNetwork, config, vocab, **own, bert_tokenizer=tokenizer)
         model = load_network(path, checkpoint, build).to(device)
-        return kind(config, vocab, pretrain, model, build_optimizer=False), pretrain
+        return GraphNetworkTrainer(config, vocab, pretrain, model, build_optimizer=False), pretrain
 
 
 def _charlm_arguments(directory: Path, present: bool) -> dict[str, Any]:

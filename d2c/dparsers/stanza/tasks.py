@@ -25,7 +25,8 @@ from d2c.base.batches import batches
 from d2c.base.errors import ParameterError
 from d2c.dparsers.settings import StanzaTaggerSettings
 from d2c.dparsers.stanza.encoder import FOLDER, NAME, Encoder, load_encoder, save_encoder
-from d2c.dparsers.stanza.networks import TRAINERS, BareTagger, Sentences, StanzaDocument, batch_words
+from d2c.dparsers.stanza.graph import GraphNetwork, GraphNetworkTrainer
+from d2c.dparsers.stanza.networks import BareTagger, Sentences, StanzaDocument, batch_words
 from d2c.dparsers.stanza.training import (
     EncoderPair,
     NetworkTask,
@@ -121,7 +122,7 @@ class ArcTask(StanzaTask):
         pretrain: Pretrain | None,
         encoder: EncoderPair | None,
         score: Evaluate,
-        begin: arc_trainer.Trainer | None = None,
+        begin: GraphNetworkTrainer | None = None,
     ) -> None:
         super().__init__(arguments, encoder, score)
         small = batch_words(arguments, len({row[-1] for rows in train for row in rows}))
@@ -133,13 +134,14 @@ class ArcTask(StanzaTask):
         known = begin.vocab if begin else None
         self.loader = arc_data.DataLoader(StanzaDocument(train), self.words, arguments, pretrain, known)
         self.data, self.lengths = self.loader.dataset, self.loader.dataset.lengths
-        kind, vocab = TRAINERS[arguments["model_type"]], self.loader.vocab
+        vocab = self.loader.vocab
         vectors = pretrain.emb if pretrain else None
-        self.model = kind.build_model(arguments, vocab, vectors, **self._around())
+        self.model = GraphNetwork(arguments, vocab, vectors, **self._around())
         if begin:
             self.model.load_state_dict(learned_weights(begin.model), strict=False)
         self.model.to(arguments["device"])
-        self.trainer = kind(arguments, vocab, pretrain, self.model, build_optimizer=encoder is None)
+        own = {"model": self.model, "build_optimizer": encoder is None}
+        self.trainer = GraphNetworkTrainer(arguments, vocab, pretrain, **own)
         self.model.bert_finetuning = encoder is not None
         self._optimize(self.trainer.optimizer)
 

@@ -24,7 +24,6 @@ from pathlib import Path
 from typing import Any, Self
 
 import msgspec
-from ufal.udpipe import Model, ProcessingError
 
 from d2c.base.children import run
 from d2c.base.counting import many
@@ -34,7 +33,7 @@ from d2c.base.progress import log
 from d2c.base.temporary import whole_directory
 from d2c.dparsers.settings import UDPipeSettings
 from d2c.dparsers.udpipe import program
-from d2c.dparsers.udpipe.program import Columns, sentence_of
+from d2c.dparsers.udpipe.program import Columns, sentence_of, udpipe
 from d2c.protocols.codes import Codes, read_training, read_trees
 from d2c.protocols.directories import SETTINGS, ModelFormat, loading
 from d2c.protocols.dparser import DependencyParser, Progress, Report
@@ -97,7 +96,7 @@ class UDPipeParser(DependencyParser):
         """Yield the d-tree of each sentence, in order; one sentence is held at a time."""
         if self.model_ is None:
             raise ModelError("this parser is not trained yet")
-        options, error = f"beam_search={self.settings.beam}", ProcessingError()
+        options, error = f"beam_search={self.settings.beam}", udpipe.ProcessingError()
         for tokens in sentences:
             sentence = sentence_of(*self._words(tokens))
             if len(tokens) and not self.model_.parse(sentence, options, error):
@@ -161,4 +160,4 @@ def _load(path: Path) -> Any:
             pass
     except ChildProcessError:
         raise ModelError(f"{path}: is no model of UDPipe's") from None
-    return Model.load(str(path))
+    return udpipe.Model.load(str(path))

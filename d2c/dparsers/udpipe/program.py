@@ -19,26 +19,27 @@ import resource
 import signal
 import sys
 from collections.abc import Iterable, Sequence
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
-from ufal.udpipe import Model, ProcessingError, Sentence, Sentences, Trainer
-
+udpipe: Any = import_module("ufal.udpipe")  # SWIG makes its names as it is imported, so they have no types
 Columns = tuple[Sequence[str], Sequence[str], Sequence[str], Sequence[int], Sequence[str]]
 
 _BYTES, _SECONDS = 1 << 30, 5  # to try a model
 
 
-def sentence_of(forms: Iterable[str], tags: Iterable[str], features: Iterable[str]) -> Sentence:
+def sentence_of(forms: Iterable[str], tags: Iterable[str], features: Iterable[str]) -> Any:
     """Return a sentence without heads. UDPipe's parser reads tags from UPOS; XPOS only beside them."""
-    sentence = Sentence()
+    sentence = udpipe.Sentence()
     for form, tag, feature in zip(forms, tags, features, strict=True):
         word = sentence.addWord(form)
         word.upostag, word.feats = tag, feature
     return sentence
 
 
-def _sentences(rows: Iterable[Columns]) -> Sentences:
-    sentences = Sentences()
+def _sentences(rows: Iterable[Columns]) -> Any:
+    sentences = udpipe.Sentences()
     for forms, tags, features, heads, labels in rows:
         sentence = sentence_of(forms, tags, features)
         for m, (head, label) in enumerate(zip(heads, labels, strict=True), 1):
@@ -52,8 +53,8 @@ def train(options: str, model: str) -> int:
     if hasattr(signal, "SIGPIPE"):  # end with whoever reads the reports, however that one ended
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     treebank, dev = map(_sentences, json.load(sys.stdin))
-    error = ProcessingError()
-    data = Trainer.train("morphodita_parsito", treebank, dev, Trainer.NONE, Trainer.NONE, options, error)
+    error, trainer = udpipe.ProcessingError(), udpipe.Trainer
+    data = trainer.train("morphodita_parsito", treebank, dev, trainer.NONE, trainer.NONE, options, error)
     if error.occurred():
         print(error.message, file=sys.stderr)
         return 1
@@ -66,8 +67,8 @@ def attempt(path: str) -> int:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_AS, (_BYTES, _BYTES))
     resource.setrlimit(resource.RLIMIT_CPU, (_SECONDS, _SECONDS))
-    model, sentence = Model.load(path), sentence_of("ab", "AB", "__")
-    return 0 if model is not None and model.parse(sentence, "beam_search=1", ProcessingError()) else 1
+    model, sentence, error = udpipe.Model.load(path), sentence_of("ab", "AB", "__"), udpipe.ProcessingError()
+    return 0 if model is not None and model.parse(sentence, "beam_search=1", error) else 1
 
 
 if __name__ == "__main__":

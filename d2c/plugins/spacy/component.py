@@ -131,7 +131,7 @@ def _package(nlp: Language) -> str | None:
     """Return what a pipeline is as a d-parser, if it was loaded from an installed package."""
     name = f"{nlp.lang}_{nlp._meta.get('name')}"
     spec = find_spec(name) if name.isidentifier() else None  # imports nothing
-    inside = spec and spec.origin and nlp.path and Path(spec.origin).parent in nlp.path.parents
+    inside = spec and spec.origin and nlp.path and Path(spec.origin).parent in Path(nlp.path).parents
     return f"spacy:{name}" if inside else None
 
 
