@@ -220,8 +220,9 @@ class _ShapesAlone(TorchFunctionMode):
         args: Any = (),
         kwargs: dict[str, Any] | None = None,
     ) -> Any:
-        own: Callable[..., Any] = _SHAPES[function] if function in _SHAPES else function
-        return own(*args, **(kwargs or {}))
+        if function in _SHAPES:
+            function = _SHAPES[function]
+        return function(*args, **(kwargs or {}))
 
 
 def _check_format(path: Path) -> None:
