@@ -81,8 +81,8 @@ def test_nltk_is_whole_after_a_parse(after_a_parse: list[str]) -> None:
 
 
 def test_nltk_that_is_imported_already_is_the_one_used() -> None:
-    code = "import nltk\nfrom d2c.parsing import tokenizers\n"
-    assert python(f"{code}print(tokenizers.NLTKWordTokenizer is nltk.NLTKWordTokenizer)") == ["True"]
+    code = "import nltk\nfrom d2c.parsing import text\n"
+    assert python(f"{code}print(text.NLTKWordTokenizer is nltk.NLTKWordTokenizer)") == ["True"]
 
 
 def only_in_extras() -> str:

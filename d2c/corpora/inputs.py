@@ -22,7 +22,7 @@ from d2c.corpora.options import CorpusOptions
 from d2c.corpora.records import RECORDS, TEXT, Record
 from d2c.parsing.input import KINDS, lines_of
 from d2c.parsing.output import format_by_name
-from d2c.parsing.text import PENN, SentenceSplitter
+from d2c.parsing.text import PENN, split_paragraphs
 from d2c.protocols.dparser import TextRules
 from d2c.trees.formats.conllu import comment_of
 
@@ -240,6 +240,6 @@ def _blocks(stream: TextIO, file: str) -> Iterator[Record]:
 def _paragraphs(stream: TextIO, file: str, rules: TextRules) -> Iterator[Record]:
     """Yield what stands between empty lines; what is very long is cut between sentences."""
 
-    for paragraph in SentenceSplitter(rules).paragraphs(lines_of(stream)):
+    for paragraph in split_paragraphs(lines_of(stream), rules):
         number, begin, _ = paragraph[0]
         yield Record(file, number, "".join(line.text for line in paragraph), file, TEXT, begin)

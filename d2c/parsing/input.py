@@ -18,7 +18,7 @@ from d2c.base.inputs import Paths, files_of
 from d2c.parsing.json_lines import read_given
 from d2c.parsing.options import JSON, JSON_LINES, TAGGED, TAGGED_NAMES, TEXT_NAMES
 from d2c.parsing.sentence import Sentence, refused
-from d2c.parsing.text import PENN, Line, SentenceSplitter, words_of
+from d2c.parsing.text import PENN, Line, split_sentences, words_of
 from d2c.protocols.dparser import TextRules, Word
 from d2c.trees.constraints import SpanConstraints
 from d2c.trees.ctree import Tokens
@@ -82,10 +82,9 @@ def sentences_of(
     if words_of is None:
         yield from read(lines_of(lines, mark=""), file)
         return
-    splitter = SentenceSplitter(rules)
     numbered = lines_of(lines, mark=" ")  # offsets stay as they are
     for bad, run in groupby(numbered, lambda line: _UNDECODED.search(line.text) is not None):
-        for line in splitter.sentences(run) if split and not bad else run:
+        for line in split_sentences(run, rules) if split and not bad else run:
             if bad:
                 yield refused(FormatError(file, line.number, 0, _why(line.text)))
             elif line.text.strip():

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import signal
-import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import FrameType
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 from d2c.base.inputs import ending_of
 from d2c.parsing.json_lines import format_json
@@ -18,8 +14,6 @@ from d2c.trees.ctree import CTree
 from d2c.trees.formats.conllu import format_conllu
 from d2c.trees.formats.format import Writer
 from d2c.trees.formats.registry import FORMATS
-
-Handler = Callable[[int, FrameType | None], Any]
 
 
 def format_dtree(sentence: Sentence) -> str:
@@ -59,46 +53,3 @@ OUTPUTS = {
 def format_by_name(path: Path, formats: Mapping[str, Any] = OUTPUTS) -> str | None:
     """Return which of some formats (here not those of treebanks) the name of a file says."""
     return next((name for name, form in formats.items() if ending_of(path) in form.suffixes), None)
-
-
-@contextmanager
-def whole_texts(stream: BinaryIO) -> Iterator[Callable[[str], None]]:
-    """Provide a function that writes texts and flushes; signals wait until the text at hand is written.
-
-    A second one does not wait: who reads the output may have stopped reading.
-    """
-    waiting: list[tuple[int, FrameType | None]] = []
-    handlers: dict[int, Handler] = {}
-    writing = False
-
-    def receive(number: int, frame: FrameType | None) -> None:
-        if writing and not waiting:
-            waiting.append((number, frame))
-        else:
-            handlers[number](number, frame)
-
-    def write(text: str) -> None:
-        nonlocal writing
-        writing = True
-        rest = text.encode()
-        try:
-            while rest:  # without a buffer (PYTHONUNBUFFERED) a signal ends a write before its end
-                rest = rest[stream.write(rest) :]
-            stream.flush()
-        finally:
-            writing = False
-        if waiting:
-            number, frame = waiting.pop()
-            handlers[number](number, frame)
-
-    if threading.current_thread() is threading.main_thread():
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            before = signal.getsignal(number)
-            if callable(before):  # not where it is ignored
-                handlers[number] = before
-                signal.signal(number, receive)
-    try:
-        yield write
-    finally:
-        for caught, before in handlers.items():
-            signal.signal(caught, before)

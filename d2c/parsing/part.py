@@ -9,22 +9,25 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import signal
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from types import FrameType
+from typing import Any, BinaryIO
 
 from d2c.base.counting import many
 from d2c.base.errors import FormatError
 from d2c.base.files import open_output, writing
 from d2c.base.store import Journal
-from d2c.parsing.output import whole_texts
 from d2c.parsing.stream import Batch, Done
 from d2c.trees.repair import Repairs
 
 Write = Callable[[Done], None]
+Handler = Callable[[int, FrameType | None], Any]
 
 
 @dataclass
@@ -150,3 +153,46 @@ def _finished(journal: Journal, path: Path, settings: Mapping[str, Any], resume:
             if finished.length <= path.stat().st_size:
                 return finished
     raise FormatError(str(path), 0, 0, problem)
+
+
+@contextmanager
+def whole_texts(stream: BinaryIO) -> Iterator[Callable[[str], None]]:
+    """Provide a function that writes texts and flushes; signals wait until the text at hand is written.
+
+    A second one does not wait: who reads the output may have stopped reading.
+    """
+    waiting: list[tuple[int, FrameType | None]] = []
+    handlers: dict[int, Handler] = {}
+    writing = False
+
+    def receive(number: int, frame: FrameType | None) -> None:
+        if writing and not waiting:
+            waiting.append((number, frame))
+        else:
+            handlers[number](number, frame)
+
+    def write(text: str) -> None:
+        nonlocal writing
+        writing = True
+        rest = text.encode()
+        try:
+            while rest:  # without a buffer (PYTHONUNBUFFERED) a signal ends a write before its end
+                rest = rest[stream.write(rest) :]
+            stream.flush()
+        finally:
+            writing = False
+        if waiting:
+            number, frame = waiting.pop()
+            handlers[number](number, frame)
+
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            before = signal.getsignal(number)
+            if callable(before):  # not where it is ignored
+                handlers[number] = before
+                signal.signal(number, receive)
+    try:
+        yield write
+    finally:
+        for caught, before in handlers.items():
+            signal.signal(caught, before)

@@ -27,6 +27,7 @@ from d2c.parsing.options import JSON, TAGGED, TEXTS, ParseOptions
 from d2c.parsing.output import OUTPUTS
 from d2c.parsing.sentence import Sentence
 from d2c.protocols.route import Confidences, Route
+from d2c.routes.compatibility import check_confidences, check_one_stream
 from d2c.routes.voting.constituents import Parse, combine, ranked_by_votes
 from d2c.routes.voting.weights import weighted_votes
 from d2c.trees.constraints import SpanConstraints, obeying
@@ -34,8 +35,6 @@ from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import UPOS
 from d2c.trees.repair import Repairs
-
-_IN_ORDER = "the d-parser {} has its d-trees in a file, in order; leave out {}"
 
 Made = TypeVar("Made")
 
@@ -75,8 +74,16 @@ def batched(sentences: Iterable[Sentence], size: int) -> Iterator[Batch]:
     for taken in batches(sentences, size):
         numbered = [replace(sentence, number=next(numbers)) for sentence in taken]
         for sentence in numbered:
-            digest.update(repr(sentence).encode("utf-8", "backslashreplace"))
+            digest.update(repr(_given(sentence)).encode("utf-8", "backslashreplace"))
         yield Batch(numbered, digest.hexdigest())
+
+
+def _given(sentence: Sentence) -> tuple[object, ...]:
+    """Return what the input says of a sentence, and nothing that is made of it."""
+    tokens, dtree = sentence.tokens, sentence.dtree
+    columns = tokens.forms, tokens.tags, tokens.lemmas, tokens.morphs, tokens.comments
+    arcs = dtree and (dtree.heads, dtree.labels)
+    return *columns, arcs, sentence.wanted, sentence.offsets, sentence.file, sentence.line, sentence.why
 
 
 def parse_batches(
@@ -136,12 +143,12 @@ class BatchParser:
         self._model, self._options = model, options
         if options.kind in TEXTS and model.tagger is None:
             raise ModelError(NO_TAGGER)
-        if options.min_confidence > 0 and not model.route.abilities.confidences:
-            raise ModelError(f"the route {model.route_name} does not say how sure it is of constituents")
+        if options.min_confidence > 0:
+            check_confidences(model.route, model.route_name)
         if options.functions and model.functions is None:
             raise ModelError("this model has no function tags; en-ud has them")
-        if model.dparser.abilities.in_order and not alone:
-            raise ModelError(_IN_ORDER.format(model.dparser_name, "--jobs"))
+        if not alone:
+            check_one_stream(model.dparser, model.dparser_name, "--jobs")
 
     def over(self, given: Iterable[Batch]) -> Iterator[Batch]:
         """Yield batches with the trees of their sentences, in order."""
@@ -165,7 +172,7 @@ class BatchParser:
         dtrees = self._model.parse_dependencies(chain.from_iterable(map(_tokens, ahead)))
         for number, batch in enumerate(behind):
             if number == 0 and batch.sentences[0].number > 1:
-                raise ModelError(_IN_ORDER.format(self._model.dparser_name, "--resume"))
+                check_one_stream(self._model.dparser, self._model.dparser_name, "--resume")
             yield self._parsed(batch, dtrees)
         for _ in dtrees:  # the d-parser finds out that nothing is left
             raise AssertionError("more d-trees than sentences")

@@ -10,13 +10,43 @@ for other languages are objects with the same two functions.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
 from itertools import chain, pairwise
+from pathlib import Path
+from types import ModuleType
 from typing import NamedTuple
 
 from d2c.models.spelling import QUOTES, TYPOGRAPHIC
-from d2c.parsing.tokenizers import NLTKWordTokenizer
 from d2c.protocols.dparser import TextRules, Word
+
+
+@contextmanager
+def _without_the_rest() -> Iterator[None]:
+    """Import NLTK's modules as those of bare packages.
+
+    `import nltk` imports all of NLTK, and SciPy's statistics and scikit-learn where they are installed: two
+    seconds. So, unless NLTK is imported already, the few modules needed are executed in packages whose
+    `__init__` does nothing: a tenth of a second. Then they are forgotten: who imports NLTK later has all.
+    """
+    spec = None if "nltk" in sys.modules else find_spec("nltk")
+    if spec is None or not spec.origin:
+        yield
+        return
+    for name in ("nltk", "nltk.tokenize"):
+        package = sys.modules[name] = ModuleType(name)
+        package.__path__ = [str(Path(spec.origin).parent.joinpath(*name.split(".")[1:]))]
+    try:
+        yield
+    finally:
+        for name in [name for name in sys.modules if name.partition(".")[0] == "nltk"]:
+            del sys.modules[name]
+
+
+with _without_the_rest():
+    from nltk.tokenize.destructive import NLTKWordTokenizer
 
 _WORDS = NLTKWordTokenizer()
 _WORDS.PUNCTUATION = [
@@ -223,60 +253,57 @@ def words_of(text: str, rules: TextRules = PENN) -> Iterable[Word]:
     return rules.words(text)
 
 
-class SentenceSplitter:
-    """Cuts free text into sentences by rules. An empty line ends one, others where the layout says so."""
+def split_sentences(lines: Iterable[Line], rules: TextRules = PENN) -> Iterator[Line]:
+    """Yield the sentences of free text, each as a line of its own; one paragraph is held at a time.
 
-    def __init__(self, rules: TextRules = PENN) -> None:
-        self.rules = rules
+    An empty line ends a sentence, other line breaks where the layout says so.
+    """
+    for paragraph in split_paragraphs(lines, rules):
+        yield from _sentences(paragraph, rules)
 
-    def sentences(self, lines: Iterable[Line]) -> Iterator[Line]:
-        """Yield the sentences of a stream of lines, each as a line of its own; one paragraph is held at a
-        time."""
-        for paragraph in self.paragraphs(lines):
-            yield from self._cut(paragraph)
 
-    def paragraphs(self, lines: Iterable[Line]) -> Iterator[list[Line]]:
-        """Yield the lines between empty ones; of a very long paragraph, parts that end where a sentence
-        does."""
-        held: list[Line] = []
-        size = 0
-        for line in chain.from_iterable(map(_cut_at_stops, lines)):
-            blank = not line.text.strip()
-            apart = blank or len(line.text) > _LONGEST
-            if held and (apart or held[-1].begin + len(held[-1].text) != line.begin):
+def split_paragraphs(lines: Iterable[Line], rules: TextRules) -> Iterator[list[Line]]:
+    """Yield the lines between empty ones; of a very long paragraph, parts that end where a sentence does."""
+    held: list[Line] = []
+    size = 0
+    for line in chain.from_iterable(map(_cut_at_stops, lines)):
+        blank = not line.text.strip()
+        apart = blank or len(line.text) > _LONGEST
+        if held and (apart or held[-1].begin + len(held[-1].text) != line.begin):
+            yield held
+            held, size = [], 0
+        if not blank:
+            held.append(line)
+            size += len(line.text)
+        if size > _HELD:
+            *whole, last = _sentences(held, rules)
+            if whole:
+                text = "".join(line.text for line in held)
+                yield [held[0]._replace(text=text[: last.begin - held[0].begin])]
+                held, size = [last], len(last.text)
+            if size > _HELD:  # a sentence without an end
                 yield held
                 held, size = [], 0
-            if not blank:
-                held.append(line)
-                size += len(line.text)
-            if size > _HELD:
-                *whole, last = self._cut(held)
-                if whole:
-                    text = "".join(line.text for line in held)
-                    yield [held[0]._replace(text=text[: last.begin - held[0].begin])]
-                    held, size = [last], len(last.text)
-                if size > _HELD:  # a sentence without an end
-                    yield held
-                    held, size = [], 0
-        if held:
-            yield held
+    if held:
+        yield held
 
-    def _cut(self, lines: list[Line]) -> Iterator[Line]:
-        """Yield the sentences of a paragraph; the last one keeps what follows it."""
-        text = "".join(line.text for line in lines)
-        begin, number, counted = lines[0].begin, lines[0].number, 0
-        cuts = [0, *_cuts(text), len(text)]
-        spans = [
-            (first + start, first + end)
-            for first, last in pairwise(cuts)
-            for start, end in (
-                self.rules.sentences(text[first:last]) if last - first <= _LONGEST else [(0, last - first)]
-            )
-        ]
-        for i, (start, end) in enumerate(spans):
-            number += sum(1 for _ in _BREAK.finditer(text, counted, start))
-            counted = start
-            yield Line(number, begin + start, text[start : end if i + 1 < len(spans) else None])
+
+def _sentences(paragraph: list[Line], rules: TextRules) -> Iterator[Line]:
+    """Yield the sentences of a paragraph; the last one keeps what follows it."""
+    text = "".join(line.text for line in paragraph)
+    begin, number, counted = paragraph[0].begin, paragraph[0].number, 0
+    cuts = [0, *_cuts(text), len(text)]
+    spans = [
+        (first + start, first + end)
+        for first, last in pairwise(cuts)
+        for start, end in (
+            rules.sentences(text[first:last]) if last - first <= _LONGEST else [(0, last - first)]
+        )
+    ]
+    for i, (start, end) in enumerate(spans):
+        number += sum(1 for _ in _BREAK.finditer(text, counted, start))
+        counted = start
+        yield Line(number, begin + start, text[start : end if i + 1 < len(spans) else None])
 
 
 def _cuts(text: str) -> Iterator[int]:

@@ -62,6 +62,19 @@ def check_arcs(packed: bool, routes: Mapping[str, Route], dparser: DependencyPar
         raise ModelError(f"--arcs packed: the route {', '.join(routes)} takes one d-tree; {able} take more")
 
 
+def check_confidences(route: Route, name: str) -> None:
+    """Raise ModelError for a route, by its name, that does not say how sure it is, where that is needed."""
+    if not route.abilities.confidences:
+        raise ModelError(f"the route {name} does not say how sure it is of constituents")
+
+
+def check_one_stream(dparser: DependencyParser, name: str, option: str) -> None:
+    """Raise ModelError for a d-parser that must be given all sentences in order, where an option keeps it
+    from that."""
+    if dparser.abilities.in_order:
+        raise ModelError(f"the d-parser {name} has its d-trees in a file, in order; leave out {option}")
+
+
 def _able(ability: str) -> list[str]:
     """Return the names of the routes that have an ability."""
     return [name for name in ROUTES if getattr(route_class(name).abilities, ability)]

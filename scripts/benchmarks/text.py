@@ -35,7 +35,7 @@ from d2c.dparsers.spacy.pipeline import SpacyRules
 from d2c.models.model import Model
 from d2c.models.names import find
 from d2c.parsing.rules import rules_of
-from d2c.parsing.text import PENN, Line, SentenceSplitter, words_of
+from d2c.parsing.text import PENN, Line, split_sentences, words_of
 from d2c.protocols.dparser import TextRules
 from d2c.trees.ctree import Tokens
 from d2c.trees.formats.conllu import read_conllu
@@ -106,7 +106,7 @@ def by_rules(rules: TextRules) -> Cut:
         for number, line in enumerate(text.splitlines(keepends=True), 1):
             lines.append(Line(number, at, line))
             at += len(line)
-        for sentence in SentenceSplitter(rules).sentences(lines):
+        for sentence in split_sentences(lines, rules):
             begin = sentence.begin
             words = [(begin + first, begin + end) for _, first, end in words_of(sentence.text, rules)]
             yield (words[0][0], words[-1][1]), words

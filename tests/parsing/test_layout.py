@@ -8,7 +8,7 @@ import pytest
 
 from d2c.models.model import load_abbreviations
 from d2c.models.names import find
-from d2c.parsing.text import PennRules, SentenceSplitter
+from d2c.parsing.text import PennRules, split_sentences
 from tests.parsing.test_text import lines_of
 
 SORTS = Path(__file__).parent / "texts"
@@ -23,8 +23,8 @@ TEXTS = [
 @pytest.mark.parametrize("marked", TEXTS)
 def test_sentences_are_those_of_the_layout(marked: str, abbreviations: tuple[str, ...]) -> None:
     expected = [sentence.strip() for sentence in marked.split("¦") if sentence.strip()]
-    splitter = SentenceSplitter(PennRules(abbreviations))
-    found = [line.text.strip() for line in splitter.sentences(lines_of(marked.replace("¦", "")))]
+    lines = lines_of(marked.replace("¦", ""))
+    found = [line.text.strip() for line in split_sentences(lines, PennRules(abbreviations))]
     assert found == expected
 
 

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from d2c.base.errors import FormatError
-from d2c.parsing.output import OUTPUTS, whole_texts
+from d2c.parsing.output import OUTPUTS
+from d2c.parsing.part import whole_texts
 from d2c.parsing.sentence import Sentence, refused
 from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.dtree import DTree

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -12,12 +12,13 @@ from typing import Any
 
 import pytest
 
-from d2c.base.errors import ModelError
+from d2c.base.errors import FormatError, ModelError
 from d2c.dparsers.file_parser import FileParser
 from d2c.dparsers.settings import FileSettings
 from d2c.models.model import Model
 from d2c.parsing.input import read_sentences
 from d2c.parsing.options import JSON, ParseOptions
+from d2c.parsing.sentence import Sentence, refused
 from d2c.parsing.stream import Done, batched, format_batch, parse_batches
 from d2c.protocols.abilities import DParserAbilities, RouteAbilities
 from d2c.trees.constraints import SpanConstraints
@@ -124,6 +125,28 @@ def test_batches(tmp_path: Path) -> None:
         size: [batch.digest for batch in batched(read_sentences(file, "conllu"), size)] for size in (2, 4)
     }
     assert digests[2][1::2] == digests[4] == sorted(set(digests[4]), key=digests[4].index)
+
+
+def test_a_digest_is_of_what_the_input_says() -> None:
+    """What else a `Sentence` holds makes no difference to a run that goes on."""
+    tokens = Tokens(("a", "b"), ("A", "B"))
+    one = Sentence(tokens, line=3)
+
+    def digest(sentence: Sentence) -> str:
+        [batch] = batched([sentence], 1)
+        return batch.digest
+
+    assert digest(one) == digest(replace(one, document="d", id="3", confidences=(1.0,), number=7))
+    others = (
+        replace(one, line=4),
+        replace(one, tokens=replace(tokens, tags=("A", "C"))),
+        replace(one, tokens=replace(tokens, comments=("sent_id = 1",))),
+        replace(one, dtree=DTree(tokens, (2, 0), labels=("x", "root"))),
+        replace(one, offsets=((0, 1), (2, 3))),
+        replace(one, wanted=SpanConstraints.of([(0, 2)], None, 2)),
+        refused(FormatError("", 3, 0, "no")),
+    )
+    assert len({digest(other) for other in (one, *others)}) == 1 + len(others)
 
 
 def test_what_the_format_cannot_hold(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from d2c.parsing.input import read_sentences, sentence_of_line
 from d2c.parsing.sentence import Offsets
-from d2c.parsing.text import PENN, Line, PennRules, SentenceSplitter, words_of
+from d2c.parsing.text import PENN, Line, PennRules, split_sentences, words_of
 
 
 def lines_of(text: str) -> list[Line]:
@@ -26,7 +26,7 @@ def lines_of(text: str) -> list[Line]:
 
 
 def split(text: str, *abbreviations: str) -> list[tuple[int, str]]:
-    found = [*SentenceSplitter(PennRules(abbreviations)).sentences(lines_of(text))]
+    found = [*split_sentences(lines_of(text), PennRules(abbreviations))]
     assert all(text.startswith(line.text, line.begin) for line in found)
     return [(line.number, line.text.strip()) for line in found]
 
@@ -155,18 +155,18 @@ def test_sentences() -> None:
 def test_long_paragraphs_are_cut_as_they_come() -> None:
     sentence = "The cat saw the dog near the house. "
     lines = (Line(i + 1, i * len(sentence), sentence[:-1] + "\n") for i in range(10**9))
-    found = [*islice(SentenceSplitter().sentences(lines), 5000)]
+    found = [*islice(split_sentences(lines), 5000)]
     assert {line.text.strip() for line in found} == {sentence.strip()}
     assert [line.number for line in found] == [*range(1, 5001)]
     assert [line.begin for line in found] == [i * len(sentence) for i in range(5000)]
     endless = (Line(i + 1, i * 50, "no end at " * 4 + "no end at\n") for i in range(10**9))
-    first = next(SentenceSplitter().sentences(endless))
+    first = next(split_sentences(endless))
     assert (first.number, first.begin) == (1, 0) and 1 << 16 < len(first.text) < (1 << 16) + 100
 
 
 def test_lines_left_out_end_a_paragraph() -> None:
     lines = lines_of("One two\nthree. Four\nfive")
-    found = [*SentenceSplitter().sentences([lines[0], lines[2]])]
+    found = [*split_sentences([lines[0], lines[2]])]
     assert [(line.number, line.text.strip()) for line in found] == [(1, "One two"), (3, "five")]
 
 
@@ -263,7 +263,7 @@ MIXED = st.lists(
 def test_sentences_are_all_of_the_text_in_order(text: str, abbreviations: tuple[str, ...]) -> None:
     """Each begins where its offset says, none overlaps another, and nothing but blanks is left out."""
     end = 0
-    for line in SentenceSplitter(PennRules(abbreviations)).sentences(lines_of(text)):
+    for line in split_sentences(lines_of(text), PennRules(abbreviations)):
         assert line.begin >= end and not text[end : line.begin].strip()
         assert text.startswith(line.text, line.begin) and line.text.strip()
         assert line.number == 1 + len(re.findall(r"\r\n?|\n", text[: line.begin]))
@@ -277,11 +277,9 @@ def test_paragraphs_are_cut_apart(texts: list[str]) -> None:
     """No matter what comes before or after, so that a stream may be cut at empty lines."""
     begin, expected = 0, list[tuple[int, str]]()
     for text in texts:
-        expected += [
-            (begin + line.begin, line.text.rstrip()) for line in SentenceSplitter().sentences(lines_of(text))
-        ]
+        expected += [(begin + line.begin, line.text.rstrip()) for line in split_sentences(lines_of(text))]
         begin += len(text) + 2
-    whole = SentenceSplitter().sentences(lines_of("".join(f"{text}\n\n" for text in texts)))
+    whole = split_sentences(lines_of("".join(f"{text}\n\n" for text in texts)))
     assert [(line.begin, line.text.rstrip()) for line in whole] == expected
 
 
