@@ -20,8 +20,8 @@ from d2c.parsing.options import TAGGED_NAMES, TEXT_NAMES
 from d2c.parsing.sentence import Sentence, refused
 from d2c.parsing.text import PENN
 from d2c.protocols.dparser import TextRules
-from d2c.trees.formats.checks import check_text
 from d2c.trees.formats.conllu import comment_of
+from d2c.trees.formats.format import check_text
 
 _SENTENCE = 100  # characters, about: for cutting shards before sentences are known
 

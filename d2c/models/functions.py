@@ -24,7 +24,7 @@ from d2c.learning.weights import Like, check_numbers, read_arrays, write_arrays
 from d2c.trees.cleaning import functions_of, strip_function
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree, modifiers_of
-from d2c.trees.formats.checks import check_text
+from d2c.trees.formats.format import check_text
 from d2c.trees.heads import induce_heads
 from d2c.trees.repair import repair_heads
 

@@ -24,8 +24,8 @@ from d2c.trees.constraints import SpanConstraints
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import BLANKS
-from d2c.trees.formats.checks import check_text
 from d2c.trees.formats.conllu import Chunk, has_two_tagsets, parse_conllu
+from d2c.trees.formats.format import check_text
 
 _BYTE_ORDER_MARK = "\ufeff"
 _UNDECODED = re.compile("[\ud800-\udfff\0]")  # NUL; what is no UTF-8, by `surrogateescape`

@@ -21,10 +21,9 @@ from d2c.base.files import AnyPath, file_name, open_input
 from d2c.parsing.sentence import Offsets, Sentence
 from d2c.trees.ctree import CTree, Tokens, child_over, tree_of
 from d2c.trees.formats.brackets import escape, format_bracket
-from d2c.trees.formats.checks import check_text
 from d2c.trees.formats.conllu import comment_of
 from d2c.trees.formats.discbracket import format_discbracket, is_discbracket, parse_discbracket
-from d2c.trees.formats.format import parse_each
+from d2c.trees.formats.format import check_text, parse_all
 from d2c.trees.spans import spans_of
 
 _NO_LINE = "no JSON line as `d2c parse --to json` writes it"
@@ -146,7 +145,7 @@ def read_json_lines(path: AnyPath, refuse: Refuse = stop) -> Iterator[Sentence]:
     """Yield the sentences of a file (`-`: standard input), one at a time. Raises FormatError."""
     with open_input(path) as stream:
         lines = ((number, line) for number, line in enumerate(stream, 1) if not line.isspace())
-        yield from parse_each(lines, parse_json_line, file_name(path), refuse)
+        yield from parse_all(lines, lambda line: (parse_json_line(line),), file_name(path), refuse)
 
 
 def parse_json_line(line: str) -> Sentence:

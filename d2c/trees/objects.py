@@ -13,8 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from d2c.trees.cleaning import unescape, unwrap
-from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.cleaning import unescape
+from d2c.trees.ctree import CTree
+from d2c.trees.formats.graphs import Graph
 
 if TYPE_CHECKING:
     import nltk
@@ -60,7 +61,7 @@ def to_stanza(ctree: CTree) -> parse_tree.Tree:
 def from_stanza(tree: parse_tree.Tree) -> CTree:
     """Return the c-tree, without head children, of Stanza's `Tree`. Raises ValueError as `from_nltk` does."""
 
-    def read_node(node: parse_tree.Tree) -> _Node:
+    def read_node(node: Any) -> _Node:  # of Stanza, whose attributes have wrong types
         if node.is_preterminal():
             return node.label, node.children[0].label, ()
         if any(kid.is_leaf() for kid in node.children):
@@ -80,33 +81,19 @@ def _build(ctree: CTree, leaf: Callable[[str, str], Any], inner: Callable[[str, 
 
 
 def _read(root: Any, read_node: Callable[[Any], _Node]) -> CTree:
-    """Return the c-tree of nodes met parents first; until all words are known, the k-th is called -1 - k."""
-    forms: list[str] = []
-    tags: list[str] = []
-    labels: list[str] = []
-    children: list[list[int]] = []
-    stack: list[tuple[Any, list[int]]] = [(root, [])]
+    """Return the c-tree of nodes, met parents first and from left to right."""
+    graph, stack = Graph(), list[tuple[Any, str | None]]([(root, None)])
     while stack:
-        node, siblings = stack.pop()
+        node, above = stack.pop()
         label, word, kids = read_node(node)
         if word is not None:
-            siblings.append(len(forms))
-            forms.append(word)
-            tags.append(label)
-            continue
-        if not kids:
+            graph.add_word((word, label), above)
+        elif kids:
+            name = graph.add_node(label, above)
+            stack += [(kid, name) for kid in reversed(kids)]
+        else:
             raise ValueError(f"the node {label!r} has no children")
-        siblings.append(-1 - len(labels))
-        labels.append(label)
-        children.append([])
-        stack += [(kid, children[-1]) for kid in reversed(kids)]
-    root_id = len(forms) + len(labels) - 1
-    ctree = CTree(
-        Tokens(tuple(forms), tuple(tags)),
-        tuple(reversed(labels)),
-        tuple(tuple([k if k >= 0 else root_id + 1 + k for k in kids]) for kids in reversed(children)),
-    )
-    return unwrap(ctree, clean=False)
+    return graph.tree()
 
 
 def _escape(word: str) -> str:

@@ -15,7 +15,7 @@ from d2c.base.errors import FormatError
 from d2c.commands.cli import cli
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.discbracket import format_discbracket, parse_discbracket
-from d2c.trees.formats.format import parse_each
+from d2c.trees.formats.format import parse_all
 from d2c.trees.scores.disco import evaluate, evaluate_all
 from d2c.trees.scores.matches import Summary
 from d2c.trees.scores.prm import DiscoParameters
@@ -76,14 +76,14 @@ def test_discbracket_details() -> None:
         ("(S (A 0=a) (B 0=b))", "x:1: sentence 1: the token 0 comes twice"),
         ("(S (A a))", "x:1: sentence 1: expected a leaf like 0=word, found 'a'"),
         ("(S (A 0=a)", "x:1: sentence 1: a closing bracket is missing in this tree"),
-        ("(S (A 0=a)))", "x:1: sentence 1: ')' stands behind the tree"),
-        ("(S (A 0=a) ())", "x:1: sentence 1: a bracket is followed by no label"),
+        ("(S (A 0=a)))", "x:1: sentence 1: a closing bracket too many"),
+        ("(S (A 0=a) ())", "x:1: sentence 1: the node '' is empty"),
         ("(S (A 0=a) (B))", "x:1: sentence 1: the node 'B' is empty"),
     ],
 )
 def test_what_is_wrong_is_said(text: str, message: str) -> None:
     with pytest.raises(FormatError) as error:
-        list(parse_each([(1, text)], parse_discbracket, "x"))
+        list(parse_all([(1, text)], parse, "x"))
     assert str(error.value) == message
 
 

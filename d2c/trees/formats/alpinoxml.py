@@ -12,8 +12,7 @@ from xml.etree.ElementTree import Element
 
 from d2c.base.counting import many
 from d2c.trees.ctree import CTree
-from d2c.trees.formats.checks import whole_number
-from d2c.trees.formats.format import OF_GRAPHS, CFormat, Options, Writer
+from d2c.trees.formats.format import OF_GRAPHS, CFormat, Options, Writer, whole_number
 from d2c.trees.formats.graphs import Graph, listed
 from d2c.trees.formats.xml import attributes, element_reader, named
 

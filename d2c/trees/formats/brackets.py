@@ -27,8 +27,16 @@ from d2c.trees.cleaning import (
     unwrap,
 )
 from d2c.trees.ctree import CTree, Tokens, trusted_ctree
-from d2c.trees.formats.checks import check_names, check_text
-from d2c.trees.formats.format import CFormat, Malformed, Options, Reader, Writer, parse_all
+from d2c.trees.formats.format import (
+    CFormat,
+    Malformed,
+    Options,
+    Reader,
+    Writer,
+    check_names,
+    check_text,
+    parse_all,
+)
 from d2c.trees.traces import resolve_traces
 
 BLANKS = " \t\r\n"

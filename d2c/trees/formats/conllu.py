@@ -22,8 +22,16 @@ from d2c.base.errors import Refuse, stop
 from d2c.base.files import AnyPath, open_input
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.formats.checks import check_text
-from d2c.trees.formats.format import AS_IT_IS, Format, Malformed, Options, Reader, Writer, parse_all
+from d2c.trees.formats.format import (
+    AS_IT_IS,
+    Format,
+    Malformed,
+    Options,
+    Reader,
+    Writer,
+    check_text,
+    parse_all,
+)
 
 COLUMNS = 10
 _TAGS = "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X"

@@ -7,17 +7,31 @@ labels and tags such as `$(` come back, only -LRB- and -RRB- themselves stay.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from functools import lru_cache
 
-from d2c.trees.cleaning import unescape, unwrap
+from d2c.trees.cleaning import unescape
 from d2c.trees.ctree import CTree, Tokens, build_ctree
-from d2c.trees.formats.brackets import bracket_items, escape
-from d2c.trees.formats.checks import check_names, check_text, whole_number
-from d2c.trees.formats.format import CFormat, Options, Writer, item_reader
+from d2c.trees.formats.brackets import bracket_items, bracket_trees, escape
+from d2c.trees.formats.format import (
+    AS_IT_IS,
+    CFormat,
+    Malformed,
+    Options,
+    Reader,
+    Writer,
+    check_names,
+    check_text,
+    whole_number,
+)
 from d2c.trees.traces import resolve_traces
 
 NO_TAG = "_"  # of a leaf that shares its node with others
 
-_TOKEN = re.compile(r"[()]|[^ \t\r\n()]+")
+# A bracket with its label and, of a node of its own, the leaf; or a leaf beside others
+_NODE_OR_LEAF = re.compile(
+    r"(\([ \t\r\n]*+[^ \t\r\n()]*+(?:[ \t\r\n]++[^ \t\r\n()]++[ \t\r\n]*+\))?+)|([^ \t\r\n()]++)"
+)
 _LAST_WORD = re.compile(r"[ \t\r\n]([^ \t\r\n()]+)[ \t\r\n]*\)")  # of its node
 _LEAF = re.compile(r"([0-9]+)=(.*)", re.DOTALL)
 
@@ -51,77 +65,53 @@ def is_discbracket(text: str) -> bool:
     return bool(words) and all(map(_LEAF.fullmatch, words))
 
 
+@lru_cache(maxsize=1 << 12)
 def _label(text: str) -> str:
     return text if text in ("-LRB-", "-RRB-") else unescape(text)
 
 
 def parse_discbracket(text: str) -> CTree:
-    """Return the tree of a text. Raises ValueError."""
-    forms: dict[int, str] = {}  # of each index
-    tags: dict[int, str] = {}  # of those that have a node of their own
-    labels: list[str] = []
-    children: list[list[int]] = []  # until the tree is complete, the k-th proper node is called -1 - k
-    open_nodes: list[tuple[str, list[int]]] = []
-    root: int | None = None
-    tokens = iter(_TOKEN.findall(text))
-    for token in tokens:
-        if root is not None:
-            raise ValueError(f"{token!r} stands behind the tree")
-        if token == "(":
-            label = next(tokens, ")")
-            if label == "(":
-                if open_nodes:
-                    raise ValueError("a node inside a tree has no label")
-                open_nodes.append(("", []))
-                label = next(tokens, ")")
-            if label in "()":
-                raise ValueError("a bracket is followed by no label")
-            open_nodes.append((label, []))
-        elif token == ")":
-            if not open_nodes:
-                raise ValueError("a closing bracket too many")
-            label, kids = open_nodes.pop()
-            if not kids:
-                raise ValueError(f"the node {label!r} is empty")
-            if len(kids) == 1 and kids[0] >= 0 and kids[0] not in tags:
-                node = kids[0]
-                tags[node] = _label(label)
-            else:
-                labels.append(_label(label))
-                children.append(kids)
-                node = -len(labels)
-            if open_nodes:
-                open_nodes[-1][1].append(node)
-            else:
-                root = node
-        else:
-            leaf = _LEAF.fullmatch(token)
-            if not leaf or not open_nodes:
-                raise ValueError(f"expected a leaf like 0=word, found {token[:20]!r}")
-            index = whole_number(leaf[1])
-            if index in forms:
-                raise ValueError(f"the token {index} comes twice")
-            if not leaf[2]:
-                raise ValueError(f"the token {index} has no word")
-            forms[index] = unescape(leaf[2])
-            open_nodes[-1][1].append(index)
-    if root is None:
-        raise ValueError("a closing bracket is missing in this tree")
-    n = len(forms)
-    for i in range(n):
-        if i not in forms:
-            raise ValueError(f"the token {i} is missing")
-    sentence = Tokens(tuple([forms[i] for i in range(n)]), tuple([tags.get(i, NO_TAG) for i in range(n)]))
-    ids = [[kid if kid >= 0 else n - 1 - kid for kid in kids] for kids in children]
-    return unwrap(build_ctree(sentence, labels, ids, root if root >= 0 else n - 1 - root), False)
+    """Return the one tree of a text. Raises ValueError."""
+    ctrees = list(_trees(text, AS_IT_IS))
+    if len(ctrees) != 1 or ctrees[0] is None:
+        raise ValueError(f"expected one tree, found {len(ctrees)}")
+    return ctrees[0]
 
 
-def _tree(text: str, options: Options) -> CTree | None:
-    ctree = parse_discbracket(text)
-    return resolve_traces(ctree) if options.traces else ctree
+def _trees(text: str, options: Options) -> Iterator[CTree | None]:
+    """Yield the trees of a text. Raises ValueError."""
+    try:
+        found = list(bracket_trees(text))
+    except Malformed:  # if only since leaves share a node
+        tagged = _NODE_OR_LEAF.sub(lambda one: one[1] or f"({NO_TAG} {one[2]})", text)
+        found = list(bracket_trees(tagged))
+    for one in filter(None, found):
+        ctree = _in_order(one)
+        yield resolve_traces(ctree) if options.traces else ctree
 
 
-read_discbracket = item_reader(bracket_items, _tree)
+def _in_order(ctree: CTree) -> CTree:
+    """Return the tree whose words, such as `2=rich`, say where they stand. Raises ValueError."""
+    n, leaves = len(ctree.tokens), list[tuple[int, str, str]]()
+    for form, tag in zip(ctree.tokens.forms, ctree.tokens.tags, strict=True):
+        number, mark, word = form.partition("=")
+        if not mark:
+            raise ValueError(f"expected a leaf like 0=word, found {form[:20]!r}")
+        if not word:
+            raise ValueError(f"the token {number[:20]} has no word")
+        leaves.append((whole_number(number), word, _label(tag)))
+    for place, (given, _, _) in enumerate(in_order := sorted(leaves)):
+        if given != place:
+            raise ValueError(
+                f"the token {min(given, place)} {'is missing' if given > place else 'comes twice'}"
+            )
+    _, forms, tags = zip(*in_order, strict=True)
+    children = [[leaves[kid][0] if kid < n else kid for kid in kids] for kids in ctree.children]
+    labels = list(map(_label, ctree.labels))
+    return build_ctree(Tokens(forms, tags), labels, children, ctree.root, None, ctree.top)
+
+
+read_discbracket = Reader(bracket_items, _trees)
 DISCBRACKET = CFormat(
     "discbracket",
     (".discbracket", ".dbr"),

@@ -16,8 +16,7 @@ from typing import NamedTuple
 from d2c.base.errors import FormatError
 from d2c.base.files import AnyPath, file_name, lines_in_utf8_or_latin1
 from d2c.trees.ctree import CTree
-from d2c.trees.formats.checks import check_text
-from d2c.trees.formats.format import OF_GRAPHS, CFormat, Malformed, Options, Writer, item_reader
+from d2c.trees.formats.format import OF_GRAPHS, CFormat, Malformed, Options, Writer, check_text, item_reader
 from d2c.trees.formats.graphs import HEAD, Graph, GraphError, Name, head_rank, listed
 
 FIRST_NODE = 500

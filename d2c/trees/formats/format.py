@@ -1,11 +1,14 @@
 """What a file format of trees is: a reader, a writer, the names of its files, and what they can hold.
 
 From files to sentences and back: a reader takes items, which hold sentences, from a file, and trees from each
-item; a writer has a text for each tree. Errors get the file, the line and the sentence that they are in.
+item; a writer has a text for each tree. Errors get the file, the line and the sentence that they are in. What
+no file can hold is told before it is written; numbers in files are bounded before they are read: a few bytes
+never ask for much time or memory.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -13,6 +16,7 @@ from typing import Any, Generic, Literal, TextIO, TypeVar
 
 from d2c.base.errors import FormatError, Refuse, stop
 from d2c.base.files import AnyPath, file_name
+from d2c.trees.cleaning import WRAPPERS
 from d2c.trees.ctree import CTree
 
 Tree = TypeVar("Tree")  # of a sentence: a c-tree, a d-tree
@@ -42,6 +46,10 @@ OF_GRAPHS: tuple[Attribute, ...] = (
     "brackets",
 )
 """What the formats of graphs hold."""
+
+
+MOST_DIGITS = 18  # of a number in a file; nothing has as many words, nodes or lines
+_DIGITS = re.compile("[0-9]+")
 
 
 class Malformed(ValueError):
@@ -207,11 +215,38 @@ def parse_all(
         raise FormatError(file, 1, 0, "no sentence found in this file")
 
 
-def parse_each(
-    items: Iterable[tuple[int, Item | ValueError]],
-    parse: Callable[[Item], Tree | None],
-    file: str,
-    refuse: Refuse = stop,
-) -> Iterator[Tree]:
-    """Yield the trees of items that hold one sentence each, or none; see `parse_all`."""
-    return parse_all(items, lambda item: (parse(item),), file, refuse)
+def check_names(ctree: CTree) -> None:
+    """Raise ValueError for an empty word, tag or symbol, and for a wrapper that is not read as one.
+
+    A root without a wrapper may lack its symbol: `( (S ...) (. .))`.
+    """
+    tokens, named = ctree.tokens, ctree.labels if ctree.top is not None else ctree.labels[:-1]
+    if not tokens.forms:
+        raise ValueError("a tree without words cannot be written")
+    for what, column in (("word", tokens.forms), ("tag", tokens.tags)):
+        if "" in column:
+            raise ValueError(f"token {column.index('') + 1} has an empty {what}, which no format holds")
+    if "" in named:
+        raise ValueError("a node has an empty label, which no format holds")
+    if ctree.top is not None and ctree.top not in WRAPPERS:
+        raise ValueError(f"the wrapper {ctree.top!r} is none of {', '.join(filter(None, WRAPPERS))}")
+
+
+def check_text(text: str) -> str:
+    """Return the text. Raises ValueError where UTF-8 cannot hold it: for lone surrogates."""
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise ValueError(f"{text[error.start]!a} is half a character, which no file holds") from None
+    return text
+
+
+def whole_number(text: str) -> int:
+    """Return the number that ASCII digits write. Raises ValueError for anything else, and for too many
+    digits."""
+    if not _DIGITS.fullmatch(text):
+        raise ValueError(f"{text[:20]!r} is no whole number")
+    if len(text) > MOST_DIGITS:
+        raise ValueError(f"the number {text[:20]}... is too large")
+    return int(text)

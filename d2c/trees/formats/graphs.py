@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from d2c.trees.cleaning import punctuates, unwrap
 from d2c.trees.ctree import CTree, Tokens, canonical
-from d2c.trees.formats.checks import check_names
+from d2c.trees.formats.format import check_names
 
 VIRTUAL_ROOT = "VROOT"
 HEAD = "HD"  # the edge label of head children in NEGRA and TIGER
@@ -41,13 +41,13 @@ class Graph:
     parents: dict[Name, str | None] = field(default_factory=dict)
     ranks: dict[Name, int] = field(default_factory=dict)
 
-    def add_word(self, columns: tuple[str, ...], parent: str | None, rank: int) -> None:
+    def add_word(self, columns: tuple[str, ...], parent: str | None, rank: int = 0) -> None:
         """Add the next token."""
         name = len(self.words)
         self.parents[name], self.ranks[name] = parent, rank
         self.words.append(columns)
 
-    def add_node(self, label: str, parent: str | None, rank: int, name: str | None = None) -> str:
+    def add_node(self, label: str, parent: str | None, rank: int = 0, name: str | None = None) -> str:
         """Add a node, and return its name: its number, unless one is given."""
         name = name or str(len(self.labels))
         self.labels[name], self.parents[name], self.ranks[name] = label, parent, rank

@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from d2c.base.errors import FormatError
 from d2c.base.files import AnyPath, file_name, open_input
-from d2c.trees.formats.checks import MOST_DIGITS
+from d2c.trees.formats.format import MOST_DIGITS
 
 BLANKS = " \t\n\v\f\r"  # what C calls white space; other Unicode spaces are parts of words
 MANY = 1 << 16
