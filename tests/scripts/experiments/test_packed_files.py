@@ -1,78 +1,80 @@
-"""Packed arcs of several sentences, joined and parted, and in files."""
+"""D-trees with packed arcs in files."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import numpy as np
-import pytest
 
-from d2c.learning.weights import read_arrays, write_arrays
-from d2c.packed.arcs import ArcLabels, PackedArcs, arcs_of, single, to_arrays
-from experiments.packed_files import ARRAYS, from_arrays, joined_arcs, parted_arcs
-from tests.packed.test_arcs import TABLE, shown
-
-
-def labelled(arcs: PackedArcs, first: int = 0) -> PackedArcs:
-    """Of arc a the probability of the label `x` is 1 / (a + 2)."""
-    share = 1 / (np.arange(first, first + len(arcs.heads)) + 2)
-    return arcs._replace(labels=ArcLabels(("x", "y"), np.log(np.stack([share, 1 - share], 1)).astype("f4")))
+from d2c.packed.arcs import ArcLabels, PackedArcs, arcs_of, single
+from d2c.packed.dtree import packed_arcs, with_packed_arcs
+from d2c.trees.ctree import Tokens
+from d2c.trees.dtree import DTree
+from experiments.packed_files import read_dtrees, save_dtrees
+from tests.packed.test_arcs import TABLE
 
 
-def test_those_of_several_sentences_are_joined_and_parted() -> None:
-    sentences = [arcs_of(TABLE, [2, 0, 2]), single([]), single([0]), arcs_of(TABLE, [2, 1, 2])]
-    whole = joined_arcs(sentences)
-    assert len(whole.begin) == 8 and whole.heads.tolist() == [
-        h for one in sentences for h in one.heads.tolist()
-    ]
-    assert list(map(shown, parted_arcs(whole, [3, 0, 1, 3]))) == list(map(shown, sentences))
-    assert shown(joined_arcs([])) == []
+def labelled(arcs: PackedArcs, *names: str) -> PackedArcs:
+    """Of arc a the first label is as probable as 1 / (a + 2), the others share the rest."""
+    first = 1 / (np.arange(len(arcs.heads)) + 2)
+    rest = [(1 - first) / (len(names) - 1)] * (len(names) - 1)
+    return arcs._replace(labels=ArcLabels(names, np.log(np.stack([first, *rest], 1)).astype("f4")))
 
 
-def test_yields_go_with_their_sentences() -> None:
+def check_comes_back(arcs: list[PackedArcs | None], directory: Path) -> None:
+    """Save d-trees with these arcs; those that are read have the same, with arrays of the same types."""
+    sizes = [1 if one is None else len(one.begin) - 1 for one in arcs]
+    sentences = [Tokens(tuple(f"w{i}" for i in range(size)), ("T",) * size) for size in sizes]
+    dtrees = [DTree(tokens, tuple(range(len(tokens)))) for tokens in sentences]
+    save_dtrees([*map(with_packed_arcs, dtrees, arcs)], directory / "dtrees")
+    found = read_dtrees(sentences, directory / "dtrees")
+    assert [(one.tokens, one.heads) for one in found] == [(one.tokens, one.heads) for one in dtrees]
+    for one, other in zip(arcs, map(packed_arcs, found), strict=True):
+        assert (one is None) == (other is None)
+        if one is not None and other is not None:
+            assert all(map(is_same, one[:3], other[:3])) and is_same(one.yields, other.yields)
+            assert (one.labels is None) == (other.labels is None)
+            if one.labels and other.labels:
+                assert one.labels.names == other.labels.names and is_same(one.labels.logs, other.labels.logs)
+
+
+def is_same(one: np.ndarray | None, other: np.ndarray | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return one.dtype == other.dtype and other.flags.writeable and np.array_equal(one, other)
+
+
+def test_arcs_of_several_sentences_come_back(tmp_path: Path) -> None:
+    check_comes_back(
+        [arcs_of(TABLE, [2, 0, 2]), single([0, 1]), single([0]), arcs_of(TABLE, [2, 1, 2])], tmp_path
+    )
+
+
+def test_yields_come_back_with_their_sentences(tmp_path: Path) -> None:
     drawn = np.random.default_rng(1)
-    own = [drawn.normal(size=2 * n * n).astype(np.float32) for n in (3, 0, 1)]
-    arcs = [arcs_of(TABLE, [2, 0, 2]), single([]), single([0])]
-    sentences = [one._replace(yields=yields) for one, yields in zip(arcs, own, strict=True)]
-    found = parted_arcs(joined_arcs(sentences), [3, 0, 1])
-    assert all(np.array_equal(one.yields, yields) for one, yields in zip(found, own, strict=True))
-    assert sentences[0].kept(0.25, [2, 0, 2]).yields is own[0]
-    assert joined_arcs([*sentences, single([0])]).yields is None
+    arcs = [arcs_of(TABLE, [2, 0, 2]), single([0, 1]), single([0])]
+    given = [
+        one._replace(yields=drawn.normal(size=2 * n * n).astype("f4"))
+        for one, n in zip(arcs, (3, 2, 1), strict=True)
+    ]
+    check_comes_back([*given, single([0])], tmp_path)
+    assert given[0].kept(0.25, [2, 0, 2]).yields is given[0].yields
 
 
-def test_labels_of_several_sentences_are_joined_and_parted() -> None:
-    sentences = [labelled(arcs_of(TABLE, [2, 0, 2])), single([]), labelled(single([0]), 7)]
-    whole = joined_arcs(sentences)
-    assert whole.labels and np.exp(-whole.labels.logs[:, 0]) == pytest.approx(np.arange(2, 10))
-    one, none, other = parted_arcs(whole, [3, 0, 1])
-    assert one.labels and sentences[0].labels and (one.labels.logs == sentences[0].labels.logs).all()
-    assert none.labels is not None and len(none.labels.logs) == 0 and other.labels
-    assert np.exp(-other.labels.logs[:, 0]) == pytest.approx([9])
-    assert joined_arcs([*sentences, single([0])]).labels is None  # not all of them have any
+def test_labels_come_back_where_each_d_parser_knows_its_own(tmp_path: Path) -> None:
+    arcs = arcs_of(TABLE, [2, 0, 2])
+    check_comes_back(
+        [
+            labelled(arcs, "x", "y"),
+            labelled(single([0, 1]), "x", "y"),
+            labelled(single([0]), "X#1", "é", ""),
+            arcs,
+        ],
+        tmp_path,
+    )
 
 
-def test_labels_of_several_d_parsers_are_joined() -> None:
-    """Each knows labels of its own, in an order of its own; of the others' nothing is known."""
-    one, other = labelled(single([0])), labelled(single([0]), 2)
-    assert other.labels is not None
-    other = other._replace(labels=ArcLabels(("y", "z"), other.labels.logs))
-    whole = joined_arcs([one, single(()), other])
-    assert whole.labels is not None and whole.labels.names == ("x", "y", "z")
-    assert np.exp(whole.labels.logs) == pytest.approx(np.array([[0.5, 0.5, 1e-6], [1e-6, 0.25, 0.75]]))
-
-
-def test_packed_arcs_are_kept_in_files(tmp_path: Path) -> None:
-    bare = arcs_of(np.array([[0.0, 0.0, 1.0], [0.7, 0.3, 0.0]]), (2, 0))
-    labels = ArcLabels(("X#1", "é", ""), np.log(np.full((3, 3), 1 / 3, np.float32)))
-    yields = np.log(np.full(8, 1 / 2, np.float32))
-    for arcs in (bare, bare._replace(labels=labels), bare._replace(yields=yields), single(())):
-        write_arrays(tmp_path / "arcs.npz", to_arrays(arcs))
-        found = from_arrays(read_arrays(tmp_path / "arcs.npz", ARRAYS))
-        assert all(np.array_equal(*pair) for pair in zip(found[:3], arcs[:3], strict=True))
-        assert (found.yields is None) == (arcs.yields is None)
-        assert found.yields is None or np.array_equal(found.yields, yields)
-        if arcs.labels is None:
-            assert found.labels is None
-        else:
-            assert found.labels is not None and found.labels.names == labels.names
-            assert np.array_equal(found.labels.logs, labels.logs)
+def test_d_trees_without_arcs_have_no_file_of_arcs(tmp_path: Path) -> None:
+    check_comes_back([None], tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["dtrees.conllu"]
+    check_comes_back([None, single([0])], tmp_path)
