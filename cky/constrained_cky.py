@@ -11,21 +11,20 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from d2c.base.arrays import Floats
+from d2c.base.arrays import Floats, Longs
 from d2c.base.counting import commonest
 from d2c.base.progress import counted
 from d2c.cky.decoding import ChartDecoder
 from d2c.cky.grammar import ROOT, Grammar, Rule, levels_of
-from d2c.cky.learning.gold import Gold, examples_of
+from d2c.cky.learning.gold import Gold
 from d2c.cky.learning.svm import (
     BEGIN,
     EPOCHS,
     FIRST,
     SQUARES,
-    Examples,
-    PackedExample,
+    ChartExample,
+    ExampleColumns,
     columns_of,
     step_over_arcs,
     train_on,
@@ -106,56 +105,32 @@ class ConstrainedCKY(ChartDecoder, Route):
         gold = self.fit_grammar(ctrees, given)
         of_dev = None if dev_dtrees is None else list(dev_dtrees)
         held_out = list(dev) if given is None or of_dev else []
-        over_arcs = self._over_arcs(gold, given or ())
-        derivable = (
-            one.with_gold_heads() if over_arcs else one for one in gold if one.derivation is not None
-        )
-        examples = examples_of(derivable, self.grammar_, self.vocabulary_, self.nearest)
+        over_arcs = list[ChartExample]()
+        if any(packed_arcs(dtree) is not None for dtree in given or ()):
+            self.arcs_ = BEGIN._replace(least=least_probability(given or ()))
+            over_arcs = self._examples_over_arcs(gold, given or ())
+        examples = [*self._examples((one.with_gold_heads() for one in gold) if over_arcs else gold)]
         del gold
-        rules, tags, gamma = len(self.grammar_.rules), len(self.vocabulary_.tags), self.settings.gamma
-        allowed = estimate(examples.derivations(self.grammar_.table.kind), rules, tags, gamma)
+        rules, tags = len(self.grammar_.rules), len(self.vocabulary_.tags)
+        derivations = ((one.observed["tag"][1:-1], one.gold) for one in examples)
+        allowed = estimate(derivations, rules, tags, self.settings.gamma)
         if self.settings.grammar == "closed":  # of each tag, what closing makes of its rules
             closure = [self.grammar_.closure(seen) for seen in allowed.by_tag]
             allowed = allowed._replace(by_tag=np.array(closure))
         self.allowed_ = allowed
         score = self._scorer_of(held_out, of_dev)
-        if over_arcs:
-            first = self._training(replace(self.settings, epochs=FIRST), examples)
-            self._learn_weights(first, examples, None, progress)
-            first.learner.average_anew()
-            self.weights_ = self._learn_over_arcs(over_arcs, EPOCHS, first.learner, score, progress)
-            if score and any(packed_arcs(dtree) is not None for dtree in of_dev or ()):
-                shown = list(map(visible, held_out))
-                fit_chosen(self, shown, of_dev or ())
-                fit_risk(self, shown, of_dev or ())
-        else:
-            training = self._training(self.settings, examples)
-            self.weights_ = self._learn_weights(training, examples, score, progress)
-
-    def _training(self, settings: ChartSettings, examples: Examples) -> Training:
-        """Return a training on single d-trees."""
-        checkpoint = None
-        if self.checkpoints:
-            columns = (*examples, *self.grammar_.table, *self.templates)
-            checkpoint = Checkpoint(self.checkpoints, fingerprint_of(settings, columns))
-        return Training("cky", settings, permuted, checkpoint)
-
-    def _learn_weights(
-        self,
-        training: Training,
-        examples: Examples,
-        score: Callable[[Floats], float] | None,
-        progress: Progress | None,
-    ) -> Floats:
-        """Return the best averaged weights [2^bits]; `score` says their F1."""
-        learner, query = training.learner, self.query
-        scorer = Scorer(self.templates, self.grammar_.keys, learner.weights)
-        return training.run(
-            len(examples.begin) - 1,
-            lambda chosen: train_on(learner, training.gradient, examples, chosen, query, scorer),
-            score,
-            progress,
-        )
+        if not over_arcs:
+            self.weights_ = self._learn(self._training(examples), examples, score, progress)
+            return
+        first = self._training(examples, FIRST)
+        self._learn(first, examples, None, progress)
+        first.learner.average_anew()
+        then = self._training(over_arcs, EPOCHS, first.learner)
+        self.weights_ = self._learn(then, over_arcs, score, progress)
+        if score and any(packed_arcs(dtree) is not None for dtree in of_dev or ()):
+            shown = list(map(visible, held_out))
+            fit_chosen(self, shown, of_dev or ())
+            fit_risk(self, shown, of_dev or ())
 
     def go_on(
         self,
@@ -174,56 +149,77 @@ class ConstrainedCKY(ChartDecoder, Route):
         pairs = list(zip(ctrees, dtrees, strict=True))
         if any(packed_arcs(dtree) is not None for _, dtree in pairs):
             self.arcs_ = self.arcs_._replace(learned=1.0)
-        sentences = self._examples([self.gold(*pair) for pair in pairs], [dtree for _, dtree in pairs])
+        examples = self._examples_over_arcs([self.gold(*pair) for pair in pairs], [pair[1] for pair in pairs])
         learner = AdaGrad.after(self.weights_, SQUARES, self.settings.rate, self.settings.penalty)
-        self.weights_ = self._learn_over_arcs(sentences, epochs, learner, None, progress)
+        training = self._training(examples, epochs, learner)
+        self.weights_ = self._learn(training, examples, None, progress)
         return self
 
-    def _over_arcs(self, gold: Sequence[Gold], dtrees: Sequence[DTree]) -> list[PackedExample]:
-        """Decide which packed arcs are kept, if d-trees have any; return what is learned from over these."""
-        if all(packed_arcs(dtree) is None for dtree in dtrees):
-            return []
-        self.arcs_ = BEGIN._replace(least=least_probability(dtrees))
-        return self._examples(gold, dtrees)
+    def _examples(self, treebank: Iterable[Gold]) -> Iterator[ChartExample]:
+        """Yield what is learned from over single d-trees; where heads are not the gold ones, the oracle's
+        derivation."""
+        for gold in counted(treebank, "cky: derivations"):
+            if gold.derivation is None:
+                continue
+            parts = gold.parts(self.grammar_)
+            if [*gold.heads] != [*gold.gold_heads]:
+                nearest = self.nearest(gold)
+                if nearest.stage == 2:
+                    continue  # the glue rule is not learned
+                parts = nearest.parts
+            yield ChartExample(self._observed(gold), parts)
 
-    def _examples(self, gold: Sequence[Gold], dtrees: Sequence[DTree]) -> list[PackedExample]:
-        """Return what is learned from: over the kept and the gold arcs, or over the single d-tree."""
-        sentences = list[PackedExample]()
+    def _examples_over_arcs(self, gold: Iterable[Gold], dtrees: Iterable[DTree]) -> list[ChartExample]:
+        """Return what is learned from over the kept and the gold arcs, or those of the single d-tree."""
+        examples = list[ChartExample]()
         for one, dtree in zip(gold, dtrees, strict=True):
             if one.derivation is not None:
-                observed = self.vocabulary_.observe(one.ctree.tokens, one.heads, one.labels)
                 arcs, both = packed_arcs(dtree), (one.heads, one.gold_heads)
                 kept = single(one.heads) if arcs is None else arcs.kept(self.arcs_.least, *both)
-                sentences.append(PackedExample(observed, one.parts(self.grammar_), kept))
-        return sentences
+                examples.append(ChartExample(self._observed(one), one.parts(self.grammar_), kept))
+        return examples
 
-    def _learn_over_arcs(
+    def _training(
+        self, examples: Sequence[ChartExample], epochs: int | None = None, learner: AdaGrad | None = None
+    ) -> Training:
+        """Return a training. epochs: other than those of the settings; learner: the state to begin with"""
+        settings, over_arcs = self.settings, _over_arcs(examples)
+        settings = replace(settings, epochs=settings.epochs if epochs is None else epochs)
+        training = Training("cky over packed arcs" if over_arcs else "cky", settings, permuted, None, learner)
+        if self.checkpoints:
+            state = training.learner.weights, np.array(self.arcs_)
+            columns = (*columns_of(examples), *self.grammar_.table, *self.templates, *state)
+            directory = self.checkpoints / "packed" if over_arcs else self.checkpoints
+            training.checkpoint = Checkpoint(directory, fingerprint_of(settings, columns))
+        return training
+
+    def _learn(
         self,
-        sentences: Sequence[PackedExample],
-        epochs: int,
-        learner: AdaGrad,
+        training: Training,
+        examples: Sequence[ChartExample],
         score: Callable[[Floats], float] | None,
         progress: Progress | None,
     ) -> Floats:
-        """Return the best averaged weights [2^bits] of parts and arcs; learner: the state to begin with."""
-        settings, checkpoint = replace(self.settings, epochs=epochs), None
-        if self.checkpoints:
-            columns = (*columns_of(sentences), learner.weights, np.array(self.arcs_))
-            checkpoint = Checkpoint(self.checkpoints / "packed", fingerprint_of(settings, columns))
-        training = Training("cky over packed arcs", settings, permuted, checkpoint, learner)
-        query, scorer = self.query, Scorer(self.templates, self.grammar_.keys, learner.weights)
+        """Return the best averaged weights [2^bits], of parts and arcs; `score` says their F1."""
+        learner, query = training.learner, self.query
+        scorer = Scorer(self.templates, self.grammar_.keys, learner.weights)
 
-        def learn(chosen: NDArray[np.int64]) -> tuple[float, int]:
+        def learn(chosen: Longs) -> tuple[float, int]:
+            found: tuple[float, int] = train_on(learner, training.gradient, columns, chosen, query, scorer)
+            return found
+
+        def learn_over_arcs(chosen: Longs) -> tuple[float, int]:
             self.weights_ = learner.weights  # by which arcs are scored; `score` puts others there
             loss, parts = 0.0, 0
-            for number in chosen:
-                observed, gold, arcs = sentences[number]
+            for observed, gold, arcs in map(examples.__getitem__, chosen.tolist()):
+                assert arcs is not None
                 sentence = ChartInput(query, observed, scorer, self.packed(arcs, observed, np.inf))
                 losses, of_gold = step_over_arcs(learner, training.gradient, sentence, gold)
                 loss, parts = loss + losses, parts + of_gold
             return loss, parts
 
-        return training.run(len(sentences), learn, score, progress)
+        over_arcs, columns = _over_arcs(examples), ExampleColumns.of(examples)
+        return training.run(len(examples), learn_over_arcs if over_arcs else learn, score, progress)
 
     def fit_grammar(self, ctrees: Iterable[CTree], dtrees: Iterable[DTree] | None = None) -> list[Gold]:
         """Learn grammar and vocabulary, all that `oracle` needs; arguments and errors as of `fit`."""
@@ -363,6 +359,10 @@ class ConstrainedCKY(ChartDecoder, Route):
             return bracket_scores(gold, list(self.decode_all(given)), gaps=self.gaps_).f1
 
         return f1
+
+
+def _over_arcs(examples: Iterable[ChartExample]) -> bool:
+    return any(one.arcs is not None for one in examples)
 
 
 def _commonest_constituent(rules: Counter[Rule]) -> Symbol:

@@ -156,9 +156,16 @@ class ChartDecoder:
     def nearest(self, gold: Gold, arcs: PackedArcs | None = None) -> ChartDerivation:
         """Return the oracle's derivation: the nearest to a gold tree over its d-tree, or over packed arcs."""
         self.check_grammar()
-        observed = self.vocabulary_.observe(gold.ctree.tokens, gold.heads, gold.labels)
-        parts, brackets = gold.parts(self.grammar_), gold.brackets(self.grammar_)
+        parts, brackets, observed = (
+            gold.parts(self.grammar_),
+            gold.brackets(self.grammar_),
+            self._observed(gold),
+        )
         return oracle_derivation(self.query, observed, parts, brackets, self._packed(arcs, observed))
+
+    def _observed(self, gold: Gold) -> Observed:
+        """Return what features see of a gold tree's sentence, with its d-tree [n + 2]."""
+        return self.vocabulary_.observe(gold.ctree.tokens, gold.heads, gold.labels)
 
     def count(self, dtree: DTree) -> int:
         """Return |Y(x, d)|: how many derivations the grammar has for a d-tree, exact up to 2^53."""

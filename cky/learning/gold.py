@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from d2c.base.progress import counted
 from d2c.cky.grammar import Grammar, Rule, rules_of
-from d2c.cky.learning.svm import Examples
-from d2c.cky.search.derivations import ChartDerivation
 from d2c.cky.search.parts import Parts, bracket_key
-from d2c.cky.search.skeleton import TOKEN, sites_of_steps, skeleton_of
-from d2c.cky.vocabulary import Vocabulary
+from d2c.cky.search.skeleton import sites_of_steps, skeleton_of
 from d2c.trees.binarization import BINARIZATIONS, LEFT, Derivation, Symbol, binarize
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import head_outward, modifiers_of
@@ -90,37 +86,3 @@ class Gold(NamedTuple):
             if Symbol(label) in ids
         ]
         return np.sort(np.array(keys, np.int64))
-
-
-def examples_of(
-    treebank: Iterable[Gold],
-    grammar: Grammar,
-    vocabulary: Vocabulary,
-    oracle: Callable[[Gold], ChartDerivation],
-) -> Examples:
-    """Return the columns of a treebank.
-
-    oracle: returns the derivation to learn where heads are not the gold ones
-    """
-    observed = [np.zeros(1, TOKEN)]
-    rules: list[int] = []
-    steps, begin, ids = [0, 0], [0], grammar.rule_ids
-    for gold in counted(treebank, "cky: derivations"):
-        tokens = gold.ctree.tokens
-        if list(gold.heads) == list(gold.gold_heads):
-            used = [[ids[rule] for rule in used] for used in gold.rules()]
-        else:
-            nearest = oracle(gold)
-            if nearest.stage == 2:
-                continue  # the glue rule is not learned
-            used = [[] for _ in tokens.forms]
-            for h, rule in zip(nearest.parts.sites["h"].tolist(), nearest.parts.rules.tolist(), strict=True):
-                used[h].append(rule)
-        for of_word in (*used, ()):
-            rules += of_word
-            steps.append(len(rules))
-        begin.append(begin[-1] + len(tokens) + 1)
-        observed.append(vocabulary.observe(tokens, gold.heads, gold.labels)[1:])
-    return Examples(
-        np.array(begin), np.concatenate(observed), np.array(rules, np.int32), np.array(steps, np.int32)
-    )

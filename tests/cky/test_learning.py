@@ -14,14 +14,13 @@ import pytest
 from d2c.base.arrays import Ints
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.cky.grammar import ROOT, Grammar
-from d2c.cky.learning.gold import examples_of
-from d2c.cky.learning.svm import Examples, gold_parts, sentence, train_on
+from d2c.cky.learning.svm import ChartExample, ExampleColumns, train_on
 from d2c.cky.search.chart import Query, build_chart
 from d2c.cky.search.deduction import COPY, Chart
 from d2c.cky.search.derivations import derivation, oracle_derivation
 from d2c.cky.search.parts import Parts, bracket_key, losses, parts_of
 from d2c.cky.search.scoring import Scorer, score_edges
-from d2c.cky.search.skeleton import Observed, heads_of, skeleton_of
+from d2c.cky.search.skeleton import Observed, heads_of
 from d2c.cky.search.templates import COLUMNS, Templates
 from d2c.cky.settings import ChartSettings
 from d2c.learning.adagrad import AdaGrad, Gradient
@@ -165,7 +164,7 @@ class Small(NamedTuple):
     """Sentences of few derivations, as training has them."""
 
     route: ConstrainedCKY
-    examples: Examples
+    examples: list[ChartExample]
     numbers: list[int]
 
 
@@ -173,16 +172,15 @@ class Small(NamedTuple):
 def small() -> Small:
     route = ConstrainedCKY(table_bits=12)
     gold = route.fit_grammar([ctree for ctree in sample("train", 200) if len(ctree.tokens) < 12])
-    examples = examples_of(gold, route.grammar_, route.vocabulary_, route.nearest)
-    made = Small(route, examples, [])
-    for number in range(len(gold)):
+    made = Small(route, [*route._examples(gold)], [])
+    for number in range(len(made.examples)):
         if len(derivations(chart_of(made, number))) > 1:
             made.numbers.append(number)
     return made
 
 
 def chart_of(made: Small, number: int) -> Chart:
-    return build_chart(made.route.query, sentence(made.examples, number))
+    return build_chart(made.route.query, made.examples[number].observed)
 
 
 def features(observed: Observed, parts: Parts, scorer: Scorer) -> Counter[int]:
@@ -202,9 +200,8 @@ def test_a_step_is_that_of_loss_augmented_decoding(penalty: float) -> None:
         learner.weights[:] = np.random.default_rng(number).normal(size=1 << 12) / 4
         before = learner.weights.copy()
         scorer = Scorer(templates, grammar.keys, before)
-        chart, observed = chart_of(made, number), sentence(made.examples, number)
+        chart, (observed, gold, _) = chart_of(made, number), made.examples[number]
         heads = heads_of(observed).tolist()
-        gold = gold_parts(made.examples, number, skeleton_of(heads_of(observed)), grammar.table.kind)
         y = indicators(heads, gold, grammar)
 
         every = [derivation(chart, edges, 0).parts for edges in derivations(chart)]
@@ -222,8 +219,8 @@ def test_a_step_is_that_of_loss_augmented_decoding(penalty: float) -> None:
                 w = expected[slot] - rate * np.sign(g)
                 expected[slot] = np.sign(w) * max(0.0, abs(w) - rate * penalty / abs(g))
         added = train_on(
-            *(learner, Gradient.of(learner), made.examples, np.array([number]), made.route.query),
-            Scorer(templates, grammar.keys, learner.weights),
+            *(learner, Gradient.of(learner), ExampleColumns.of(made.examples), np.array([number])),
+            *(made.route.query, Scorer(templates, grammar.keys, learner.weights)),
         )
         assert added == (len(y ^ indicators(heads, guess, grammar)), len(y))
         assert learner.weights == pytest.approx(expected, abs=1e-5)

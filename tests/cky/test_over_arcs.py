@@ -19,10 +19,9 @@ from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.cky.learning.svm import (
     BEGIN,
     SQUARES,
-    PackedExample,
+    ChartExample,
+    ExampleColumns,
     columns_of,
-    gold_parts,
-    sentence,
     step_over_arcs,
     train_on,
 )
@@ -31,7 +30,7 @@ from d2c.cky.search.derivations import ChartInput
 from d2c.cky.search.packed_chart import MOST_EDGES, build_packed_chart, score_arcs
 from d2c.cky.search.parts import Parts, losses, parts_of
 from d2c.cky.search.scoring import Scorer, score_edges
-from d2c.cky.search.skeleton import heads_of, skeleton_of
+from d2c.cky.search.skeleton import heads_of
 from d2c.learning.adagrad import AdaGrad, Gradient
 from d2c.learning.learner import Epoch, fingerprint_of
 from d2c.learning.weights import halved
@@ -57,8 +56,9 @@ def with_weights(route: ConstrainedCKY, seed: int, bits: int = 12) -> Constraine
     return route
 
 
-def input_of(route: ConstrainedCKY, one: PackedExample) -> ChartInput:
+def input_of(route: ConstrainedCKY, one: ChartExample) -> ChartInput:
     scorer = Scorer(route.templates, route.grammar_.keys, route.weights_)
+    assert one.arcs is not None
     return ChartInput(route.query, one.observed, scorer, route.packed(one.arcs, one.observed, np.inf))
 
 
@@ -66,17 +66,16 @@ def test_over_single_arcs_a_step_is_that_of_the_single_chart() -> None:
     made, wrong = small(), 0
     for number in made.numbers[:30]:
         route = with_weights(made.route, number)
-        observed = sentence(made.examples, number)
-        skeleton = skeleton_of(heads_of(observed))
-        gold = gold_parts(made.examples, number, skeleton, route.grammar_.table.kind)
+        observed, gold, _ = made.examples[number]
         learners = [AdaGrad.new(1 << 12, 0.1, 1e-3) for _ in range(2)]
         for learner in learners:
             learner.weights[:] = route.weights_
         one, other = learners
         scorer = Scorer(route.templates, route.grammar_.keys, one.weights)
-        expected = train_on(*(one, Gradient.of(one), made.examples, np.array([number]), route.query), scorer)
+        columns, gradient = ExampleColumns.of(made.examples), Gradient.of(one)
+        expected = train_on(one, gradient, columns, np.array([number]), route.query, scorer)
         route.weights_ = other.weights
-        asked = input_of(route, PackedExample(observed, gold, single(heads_of(observed).tolist())))
+        asked = input_of(route, ChartExample(observed, gold, single(heads_of(observed).tolist())))
         assert step_over_arcs(other, Gradient.of(other), asked, gold) == expected
         assert np.array_equal(one.weights, other.weights) and other.clock[0] == 1
         wrong += expected[0] > 0
@@ -116,7 +115,7 @@ def enumerated(route: ConstrainedCKY) -> Iterator[tuple[ChartInput, Chart, list[
         if gold.derivation is None or arcs.is_single:
             continue
         observed = route.vocabulary_.observe(dtree.tokens, dtree.heads, None)
-        asked = input_of(route, PackedExample(observed, gold.parts(route.grammar_), arcs))
+        asked = input_of(route, ChartExample(observed, gold.parts(route.grammar_), arcs))
         if asked.packed is None or asked.packed.skeleton is None:  # its d-tree is not projective
             continue
         chart, _ = build_packed_chart(route.query, observed, asked.packed.skeleton, MOST_EDGES)
@@ -320,7 +319,7 @@ def test_labels_of_arcs_tell_trainings_apart() -> None:
     route.arcs_, prints = BEGIN, list[bytes]()
     for own in (0.9, 0.2):
         dtree = labelled(wrong_head(route.encode(ctree), 0.5), own)
-        columns = columns_of(route._examples([route.gold(ctree, dtree)], [dtree]))
+        columns = columns_of(route._examples_over_arcs([route.gold(ctree, dtree)], [dtree]))
         prints.append(fingerprint_of(None, columns).tobytes())
     assert prints[0] != prints[1]
 
@@ -339,7 +338,7 @@ def test_a_chart_goes_on_over_arcs_from_its_own_weights() -> None:
     observed = route.vocabulary_.observe(ctree.tokens, gold.heads, gold.labels)
     kept = arcs.kept(0.001, gold.heads, gold.gold_heads)
     asked, parts = (
-        input_of(other, PackedExample(observed, gold.parts(route.grammar_), kept)),
+        input_of(other, ChartExample(observed, gold.parts(route.grammar_), kept)),
         gold.parts(route.grammar_),
     )
     assert step_over_arcs(learner, Gradient.of(learner), asked, parts)[0] > 0
