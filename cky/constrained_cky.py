@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import repeat
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any, Self
 
@@ -41,7 +41,7 @@ from d2c.packed.arcs import ArcLabels, arcs_of, single
 from d2c.packed.dtree import packed_arcs, with_packed_arcs
 from d2c.packed.feature import ArcFeature, fit_chosen, fit_feature, fit_risk, least_probability
 from d2c.protocols.abilities import RouteAbilities
-from d2c.protocols.route import Confidences, Progress, Route, paired
+from d2c.protocols.route import Confidences, Progress, Route, TrainingTrees, paired
 from d2c.trees.binarization import UNARY, Symbol
 from d2c.trees.constraints import SpanConstraints
 from d2c.trees.conversion import to_labelled_dependencies
@@ -81,14 +81,7 @@ class ConstrainedCKY(ChartDecoder, Route):
         """Return whether there are weights."""
         return "weights_" in vars(self)
 
-    def _fit(
-        self,
-        ctrees: Iterable[CTree],
-        dev: Iterable[CTree],
-        dtrees: Iterable[DTree] | None,
-        dev_dtrees: Iterable[DTree] | None,
-        progress: Progress | None,
-    ) -> None:
+    def _fit(self, trees: TrainingTrees) -> None:
         """Learn from gold c-trees.
 
         dev:         scored after every epoch; the weights with the best F1 (EVALB, collins.prm) are kept
@@ -101,10 +94,10 @@ class ConstrainedCKY(ChartDecoder, Route):
         Nothing is learned from trees with gaps whose order of attachment is not nested: no derivation reaches
         them. Raises ValueError where that leaves none.
         """
-        given = None if dtrees is None else list(dtrees)
-        gold = self.fit_grammar(ctrees, given)
-        of_dev = None if dev_dtrees is None else list(dev_dtrees)
-        held_out = list(dev) if given is None or of_dev else []
+        given = None if trees.dtrees is None else list(trees.dtrees)
+        gold = self.fit_grammar(trees.ctrees, given)
+        of_dev = None if trees.dev_dtrees is None else list(trees.dev_dtrees)
+        held_out = list(trees.dev) if given is None or of_dev else []
         over_arcs = list[ChartExample]()
         if any(packed_arcs(dtree) is not None for dtree in given or ()):
             self.arcs_ = BEGIN._replace(least=least_probability(given or ()))
@@ -120,13 +113,13 @@ class ConstrainedCKY(ChartDecoder, Route):
         self.allowed_ = allowed
         score = self._scorer_of(held_out, of_dev)
         if not over_arcs:
-            self.weights_ = self._learn(self._training(examples), examples, score, progress)
+            self.weights_ = self._learn(self._training(examples), examples, score, trees.progress)
             return
         first = self._training(examples, FIRST)
-        self._learn(first, examples, None, progress)
+        self._learn(first, examples, None, trees.progress)
         first.learner.average_anew()
         then = self._training(over_arcs, EPOCHS, first.learner)
-        self.weights_ = self._learn(then, over_arcs, score, progress)
+        self.weights_ = self._learn(then, over_arcs, score, trees.progress)
         if score and any(packed_arcs(dtree) is not None for dtree in of_dev or ()):
             shown = list(map(visible, held_out))
             fit_chosen(self, shown, of_dev or ())
@@ -188,7 +181,7 @@ class ConstrainedCKY(ChartDecoder, Route):
         training = Training("cky over packed arcs" if over_arcs else "cky", settings, permuted, None, learner)
         if self.checkpoints:
             state = training.learner.weights, np.array(self.arcs_)
-            columns = (*columns_of(examples), *self.grammar_.table, *self.templates, *state)
+            columns = chain[Any](columns_of(examples), self.grammar_.table, self.templates, state)
             directory = self.checkpoints / "packed" if over_arcs else self.checkpoints
             training.checkpoint = Checkpoint(directory, fingerprint_of(settings, columns))
         return training

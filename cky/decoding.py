@@ -23,10 +23,9 @@ from d2c.cky.search.derivations import (
     posteriors,
     scored_chart,
 )
-from d2c.cky.search.nodes import nodes_of
 from d2c.cky.search.packed_chart import Packed
 from d2c.cky.search.packed_skeleton import packed_skeleton_of
-from d2c.cky.search.parts import bracket_key
+from d2c.cky.search.parts import bracket_key, nodes_of
 from d2c.cky.search.pruning import Constraints, restrict
 from d2c.cky.search.reach import NO_YIELDS, ArcScores
 from d2c.cky.search.scoring import Scorer

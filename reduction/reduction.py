@@ -17,8 +17,7 @@ from d2c.base.model_files import read_as, reading, write_settings
 from d2c.base.settings import Settings, seed_setting, setting
 from d2c.packed.dtree import packed_arcs
 from d2c.protocols.abilities import RouteAbilities
-from d2c.protocols.route import Confidences, Progress, Ranked, Route, merged_ctrees
-from d2c.reduction.confidence import of_nodes, with_unaries
+from d2c.protocols.route import Confidences, Ranked, Route, TrainingTrees, merged_ctrees
 from d2c.reduction.encodings import encoding_named
 from d2c.reduction.encodings.encoding import Order, Spine
 from d2c.reduction.repair import UNKNOWN_SYMBOL, UNREADABLE, complete_order
@@ -116,14 +115,7 @@ class Reduction(Route):
         self.top_: str | None = "TOP"
         self.unaries_: UnaryClassifier | None = None
 
-    def _fit(
-        self,
-        ctrees: Iterable[CTree],
-        dev: Iterable[CTree],
-        dtrees: Iterable[DTree] | None,
-        dev_dtrees: Iterable[DTree] | None,
-        progress: Progress | None,
-    ) -> None:
+    def _fit(self, trees: TrainingTrees) -> None:
         """Learn from c-trees, read once; there is no need of `dev` and d-trees."""
         self.gaps_ = False
         seen: set[str] = set()
@@ -131,7 +123,7 @@ class Reduction(Route):
         tops: Counter[str | None] = Counter()
 
         def observed() -> Iterator[CTree]:
-            for ctree in ctrees:
+            for ctree in trees.ctrees:
                 seen.update(ctree.labels)
                 tops[ctree.top] += 1
                 self.gaps_ = self.gaps_ or (self.continuous is None and not ctree.is_continuous())
@@ -167,7 +159,7 @@ class Reduction(Route):
     def _confidences_all(
         self, dtrees: Iterable[DTree], repairs: Repairs
     ) -> Iterator[tuple[CTree, Confidences]]:
-        """Yield what `confidences` returns, in batches; see `d2c.reduction.confidence`."""
+        """Yield what `confidences` returns, in batches."""
         for batch in self._decoded(dtrees, repairs, True):
             if self.unaries_ is not None:
                 sure = self.unaries_.shares(batch.ctrees)
@@ -177,11 +169,7 @@ class Reduction(Route):
                     for ctree, shares in zip(batch.ctrees, batch.shares, strict=True)
                 ]
             for ctree, chains, shares, of_chains in zip(*batch, sure, strict=True):
-                nodes = of_nodes(ctree, shares)
-                every = chains or [()] * (ctree.root + 1)
-                whole, numbers = with_unaries(ctree, nodes, every, of_chains)
-                whole = _unwrapped(whole)
-                yield whole, numbers[: len(whole.labels)]  # the root's is the last
+                yield _with_unaries(ctree, shares, chains or [()] * (ctree.root + 1), of_chains)
 
     def _decode_k_best(self, dtree: DTree, k: int, constraints: SpanConstraints | None) -> Sequence[Ranked]:
         """Return the c-trees of the k best d-trees that packed arcs hold, by their shares of all that were
@@ -337,6 +325,31 @@ class Reduction(Route):
 
     def _default_symbol(self, tag: str) -> str:
         return self.default_symbols_.get(tag) or self.default_symbols_.get("") or "X"
+
+
+def _with_unaries(
+    ctree: CTree, labels: Sequence[float], chains: Sequence[Chain], of_chains: Sequence[float]
+) -> tuple[CTree, Confidences]:
+    """Return the c-tree of a unaryless one with its unary nodes, and how sure each of its nodes is.
+
+    A node of the unaryless c-tree was made by the labels of the modifiers that attach in it: it is as sure as
+    the least sure of these, by the labeler. A d-parser's labels come without scores and count as 1. A unary
+    node is as sure as the choice of its chain. These are shares of scores that were trained with margins:
+    they rank, they are not calibrated. Linear time.
+
+    labels:            [n] how sure those of tokens are
+    chains, of_chains: [n + K] the chain above each node, and how sure that is
+    """
+    assert ctree.head_children is not None
+    n, heads = len(ctree.tokens), ctree.lexical_heads()
+    shares: list[float] = []
+    for node, (chain, share) in enumerate(zip(chains, of_chains, strict=True)):  # as `restore_unaries` goes
+        if node >= n:
+            head_child = ctree.head_children[node - n]
+            shares.append(min(labels[heads[kid]] for kid in ctree.children[node - n] if kid != head_child))
+        shares += [share] * len(chain)
+    whole = _unwrapped(restore_unaries(ctree, chains))
+    return whole, tuple(shares[: len(whole.labels)])  # the root's is the last
 
 
 def _unwrapped(ctree: CTree) -> CTree:

@@ -14,9 +14,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from d2c.automata import greedy, learning
 from d2c.automata.features import OracleTemplates
-from d2c.automata.scores import OracleScorer
+from d2c.automata.scores import OracleScorer, add_gradient, parse_greedily
 from d2c.automata.states import AHEAD, Text, new_stack
 from d2c.automata.systems import KINDS, Action, System
 from d2c.base.arrays import Floats, Longs
@@ -88,7 +87,7 @@ class LinearOracle:
         def learn(chosen: Longs) -> tuple[float, int]:
             loss = 0.0
             for sentence in chosen.tolist():
-                loss += learning.learn(scorer, text, stack, begin, gold, sentence, training.gradient)
+                loss += add_gradient(scorer, text, stack, begin, gold, sentence, training.gradient)
                 descend(training.learner, training.gradient)
             return loss, int((begin[chosen + 1] - begin[chosen]).sum())
 
@@ -105,7 +104,7 @@ class LinearOracle:
         room = 1 + 2 * text.lengths * (1 + self.system.tables.unaries)
         begin = np.cumsum(room) - room
         taken = np.full(room.sum(), -1)
-        greedy.parse(self.scorer(), text, new_stack(text), begin, taken)
+        parse_greedily(self.scorer(), text, new_stack(text), begin, taken)
         actions, parts = self.system.actions, np.split(taken, begin[1:])
         return [[actions[number] for number in part[part >= 0].tolist()] for part in parts]
 

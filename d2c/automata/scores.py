@@ -1,7 +1,11 @@
-"""The linear oracle's kernels: which action a configuration gets, and the probabilities of all.
+"""The linear oracle's kernels: which action a configuration gets, the probabilities of all, their gradient.
 
 A kind of action has the probability exp(score) / sum of these over the kinds of which some action applies;
-an action of that kind likewise among those that apply: they are masked before.
+an action of that kind likewise among those that apply: they are masked before. The greedy parser takes the
+best action of the best kind: the one path of a deterministic automaton (section 2 of Nederhof 2015).
+
+Training is gradient descent on the log-probability of the static oracle's actions: AdaGrad under an L1
+penalty (`d2c.learning.adagrad`), one step for each sentence.
 """
 
 from __future__ import annotations
@@ -12,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from d2c.automata.features import FIELDS, POSITIONS, VIEWS, OracleTemplates, see
-from d2c.automata.states import Text
-from d2c.automata.systems import KINDS, Tables
+from d2c.automata.states import BOTTOM, Text, row_of, take
+from d2c.automata.systems import ACCEPT, KINDS, SHIFT, Tables
 from d2c.base.arrays import Floats, Longs
-from d2c.learning.kernels import lean
+from d2c.learning.adagrad import Gradient, add
+from d2c.learning.kernels import inner, kernel, lean
 from d2c.learning.templates import atom_of
 
 _SHARED = VIEWS - 1  # the views that several configurations have alike
@@ -278,3 +283,81 @@ def chances(
         for i in range(end - begin):
             if allowed[i] and (scores[i] >= least or i == first):
                 logs[begin + i] = np.log(shares_of_kinds[kind]) + np.log(scores[i])
+
+
+@kernel
+def parse_greedily(scorer: OracleScorer, text: Text, trees: Longs, begin: Longs, taken: Longs) -> None:
+    """Write the actions of each sentence, the last of which accepts.
+
+    trees: by `states.new_stack`
+    begin: [sentences] where a sentence's actions begin in `taken`; there is room for all that can be
+    """
+    kinds = scorer.tables.kinds
+    for sentence in range(len(text.begin)):
+        token, left = text.begin[sentence], text.lengths[sentence]
+        top, count = BOTTOM, begin[sentence]
+        while left > 0 or top > BOTTOM:
+            row = row_of(scorer.tables, trees[top - 1], trees[top], left)
+            action = decide(scorer, text, trees, top, token, row)
+            taken[count] = action
+            count += 1
+            if kinds[action] == ACCEPT:
+                break
+            top = take(scorer.tables, text, trees, top, action, token)
+            if kinds[action] == SHIFT:
+                token, left = token + 1, left - 1
+
+
+_LEAST_SHARE = np.float32(1e-30)
+_LEAST = np.float32(2.0**-10)  # smaller gradients are left out
+
+
+@kernel
+def add_gradient(
+    scorer: OracleScorer,
+    text: Text,
+    trees: Longs,
+    begin: Longs,
+    gold: Longs,
+    sentence: int,
+    gradient: Gradient,
+) -> float:
+    """Add the gradient of one sentence; return the sum of the losses of its actions.
+
+    begin: [sentences + 1] where a sentence's gold actions begin in `gold`; the last one accepts
+    """
+    tables, total = scorer.tables, 0.0
+    token, left, top = text.begin[sentence], text.lengths[sentence], BOTTOM
+    for number in range(begin[sentence], begin[sentence + 1]):
+        action = gold[number]
+        kind = tables.kinds[action]
+        row = row_of(tables, trees[top - 1], trees[top], left)
+        looked = False
+        for choice in range(2):  # the kind, then which one of that kind
+            right, allowed, scores = kind, tables.open[row], scorer.kind_scores
+            if choice == 1:
+                low, high = tables.begin[kind], tables.begin[kind + 1]
+                right, allowed, scores = action - low, tables.masks[row, low:high], scorer.scores[low:high]
+            if only_of(allowed) >= 0:
+                continue
+            if not looked:
+                look(scorer, text, trees, top, token)
+                looked = True
+            count = score(scorer, kind if choice == 1 else KINDS, scores)
+            shares(scores, allowed)
+            total -= np.log(max(scores[right], _LEAST_SHARE))
+            add_differences(gradient, scorer.atoms[:count], scores, right)
+        top = take(tables, text, trees, top, action, token)
+        if kind == SHIFT:
+            token, left = token + 1, left - 1
+    return float(total)
+
+
+@inner
+def add_differences(gradient: Gradient, atoms: Longs, shares_of_outputs: Floats, right: int) -> None:
+    """Add how much more probable each of [outputs] is than it should be, to the weights that scored it."""
+    for output in range(len(shares_of_outputs)):
+        amount = shares_of_outputs[output] - np.float32(output == right)
+        if abs(amount) > _LEAST:
+            for atom in atoms:
+                add(gradient, atom + output, amount)

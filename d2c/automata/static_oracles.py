@@ -9,10 +9,10 @@ binarization, each token's steps bottom-up. Linear in the number of actions.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from d2c.automata.systems import ACCEPT, SHIFT, Action
+from d2c.automata.systems import ACCEPT, SHIFT, Action, System, arc_eager, arc_standard
 from d2c.trees.binarization import LEFT, RIGHT, UNARY, Binarization, Derivation, Step, binarize, simple
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import is_projective, modifiers_of
@@ -135,3 +135,20 @@ def _check(heads: Sequence[int]) -> None:
     """Raise ValueError where no sequence of actions builds the tree."""
     if not is_projective(heads):
         raise ValueError("a d-tree with crossing arcs is not built from left to right; projectivize it first")
+
+
+class Transitions(NamedTuple):
+    """A way to build d-trees.
+
+    make:    the system for labels of arcs and of roots
+    actions: those that build a projective tree, of its heads and labels
+    """
+
+    make: Callable[[Iterable[str], Iterable[str]], System]
+    actions: Callable[[Sequence[int], Sequence[str]], Iterator[Action]]
+
+
+SYSTEMS = {
+    "standard": Transitions(arc_standard, standard_actions),
+    "eager": Transitions(arc_eager, eager_actions),
+}

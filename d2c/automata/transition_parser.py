@@ -15,11 +15,10 @@ from typing import NamedTuple, Self
 
 import msgspec
 
-from d2c.automata.dtrees import SYSTEMS, labels_of
 from d2c.automata.exact import SEARCHES, Exact, ScoredTree
 from d2c.automata.oracles import LinearOracle, passes
 from d2c.automata.settings import TransitionSettings
-from d2c.automata.static_oracles import built
+from d2c.automata.static_oracles import SYSTEMS, built
 from d2c.automata.systems import Action
 from d2c.base.arrays import Doubles
 from d2c.base.batches import batches
@@ -44,11 +43,20 @@ FORMAT = ModelFormat("dparser", "transition", 1, ("system", "preset", "epochs", 
 _BATCH = 500  # sentences that are parsed at once
 
 
-class _Labels(NamedTuple):
+class Labels(NamedTuple):
     """The labels of arcs and of roots in the training treebank."""
 
     labels: tuple[str, ...] = ()
     root_labels: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, dtrees: Iterable[DTree]) -> Self:
+        """Return those of d-trees with labels."""
+        found: tuple[set[str], set[str]] = set(), set()
+        for dtree in dtrees:
+            for head, label in zip(dtree.heads, dtree.labels or (), strict=True):
+                found[head == 0].add(label)
+        return cls(*(tuple(sorted(labels)) for labels in found))
 
 
 class TransitionParser(DependencyParser):
@@ -62,7 +70,7 @@ class TransitionParser(DependencyParser):
 
     def __init__(self, settings: TransitionSettings) -> None:
         self.settings = settings
-        self.labels_ = _Labels()
+        self.labels_ = Labels()
         self.oracle_: LinearOracle | None = None
 
     def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
@@ -80,7 +88,7 @@ class TransitionParser(DependencyParser):
         said = FORMAT.read(directory)
         with loading(directory, "has broken settings"):
             parser = cls(TransitionSettings(**FORMAT.parameters_in(said)))
-            parser.labels_ = msgspec.convert([said[name] for name in _Labels._fields], _Labels)
+            parser.labels_ = msgspec.convert([said[name] for name in Labels._fields], Labels)
             system = SYSTEMS[parser.settings.system].make(*parser.labels_)
         parser.oracle_ = LinearOracle.load(Path(directory), system)
         return parser
@@ -120,7 +128,7 @@ class TransitionParser(DependencyParser):
         """Learn, and keep the weights that had the best LAS on dev."""
         settings = self.settings
         report, scores = reporter(Progress, progress), (0.0, 0.0)
-        transitions, self.labels_ = SYSTEMS[settings.system], _Labels(*labels_of(train))
+        transitions, self.labels_ = SYSTEMS[settings.system], Labels.of(train)
         epochs = passes(settings.preset, settings.epochs)
         try:
             system = transitions.make(*self.labels_)

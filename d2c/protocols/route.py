@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, NoReturn, Self
+from typing import Any, ClassVar, NamedTuple, NoReturn, Self
 
 import numpy as np
 
@@ -38,6 +38,16 @@ class CommonSettings(Settings):
         "collins", "A bundled table, leftmost, rightmost, marked (by the treebank), or a file."
     )
     seed: int = seed_setting("Of all random choices.")
+
+
+class TrainingTrees(NamedTuple):
+    """What a route learns from, see `Route.fit`: d-trees are those of the c-trees."""
+
+    ctrees: Iterable[CTree]
+    dev: Iterable[CTree] = ()
+    dtrees: Iterable[DTree] | None = None
+    dev_dtrees: Iterable[DTree] | None = None
+    progress: Progress | None = None
 
 
 class Route(ABC):
@@ -78,7 +88,7 @@ class Route(ABC):
             ctrees, dtrees = paired(ctrees, dtrees)
         if dev_dtrees is not None:
             dev, dev_dtrees = paired(dev, dev_dtrees)
-        self._fit(ctrees, dev, dtrees, dev_dtrees, progress)
+        self._fit(TrainingTrees(ctrees, dev, dtrees, dev_dtrees, progress))
         return self
 
     @abstractmethod
@@ -182,15 +192,8 @@ class Route(ABC):
             self._refuse("is not trained yet")
 
     @abstractmethod
-    def _fit(
-        self,
-        ctrees: Iterable[CTree],
-        dev: Iterable[CTree],
-        dtrees: Iterable[DTree] | None,
-        dev_dtrees: Iterable[DTree] | None,
-        progress: Progress | None,
-    ) -> None:
-        """Learn, as `fit` says; d-trees are those of the c-trees."""
+    def _fit(self, trees: TrainingTrees) -> None:
+        """Learn, as `fit` says."""
 
     @abstractmethod
     def _decode_all(self, dtrees: Iterable[DTree], repairs: Repairs) -> Iterator[CTree]:

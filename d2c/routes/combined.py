@@ -21,7 +21,7 @@ from typing import Self
 from d2c.base.model_files import reading
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.protocols.abilities import RouteAbilities
-from d2c.protocols.route import Confidences, Progress, Ranked, Route, merged_ctrees
+from d2c.protocols.route import Confidences, Ranked, Route, TrainingTrees, merged_ctrees
 from d2c.reduction.labeler.two_stage import TwoStage
 from d2c.routes.voting.constituents import Parse, combine
 from d2c.trees.constraints import SpanConstraints
@@ -60,22 +60,15 @@ class Combined(Route):
         """Raise ValueError as the labeler does."""
         self.labeler.check_jackknifing()
 
-    def _fit(
-        self,
-        ctrees: Iterable[CTree],
-        dev: Iterable[CTree],
-        dtrees: Iterable[DTree] | None,
-        dev_dtrees: Iterable[DTree] | None,
-        progress: Progress | None,
-    ) -> None:
+    def _fit(self, trees: TrainingTrees) -> None:
         """Learn from gold c-trees; from jackknifed d-trees, too, if they are given."""
-        treebank, held_out = list(ctrees), list(dev)
-        if dtrees is None:
+        treebank, held_out, progress = list(trees.ctrees), list(trees.dev), trees.progress
+        if trees.dtrees is None:
             self.labeler.fit(treebank)
             bare, of_dev = self._bare(treebank), self._bare(held_out)
             self.chart.fit(treebank, held_out, dtrees=bare, dev_dtrees=of_dev, progress=progress)
         else:
-            jackknifed = list(dtrees)
+            jackknifed = list(trees.dtrees)
             self.labeler.fit(treebank, dtrees=jackknifed)
             self.chart.fit(treebank, dtrees=jackknifed, progress=progress)
         self.gaps_ = self.chart.gaps_

@@ -1,13 +1,12 @@
-"""Order information in dependency labels: the encodings of section 4.1, each in a file of its own.
+"""Order information in dependency labels: the encodings of section 4.1, with events and with spines.
 
 An encoding turns a c-tree into a d-tree whose labels hold the event indices, and reads them back. Its two
 directions are inverse to each other on the labels that it writes; reading takes any labels and reports what
 they do not say as None or 0. All encodings take linear time.
 """
 
-from d2c.reduction.encodings.delta import Delta
-from d2c.reduction.encodings.direct import Direct
 from d2c.reduction.encodings.encoding import Encoding
+from d2c.reduction.encodings.events import Delta, Direct
 from d2c.reduction.encodings.spine import Spines
 
 ENCODINGS: dict[str, Encoding] = {encoding.name: encoding for encoding in (Direct(), Delta(), Spines())}

@@ -22,8 +22,15 @@ from d2c.learning.kernels import inner
 from d2c.reduction.encodings.encoding import Constraint
 from d2c.reduction.labeler.backbones import Backbones
 from d2c.reduction.labeler.features import pair_atoms
-from d2c.reduction.labeler.label_table import NO_LABEL, LabelTable
-from d2c.reduction.labeler.scores import ACROSS_LEFT, ACROSS_RIGHT, HeadScores, LabelScorer, pair_score
+from d2c.reduction.labeler.scores import (
+    ACROSS_LEFT,
+    ACROSS_RIGHT,
+    NO_LABEL,
+    HeadScores,
+    LabelScorer,
+    LabelTable,
+    pair_score,
+)
 
 _CAPACITY = 1 << 17  # states of one head
 _INDICES = 1 << 20  # indices of states in a cell, at most

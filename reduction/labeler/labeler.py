@@ -35,7 +35,6 @@ from d2c.reduction.encodings import ENCODINGS, encoding_named
 from d2c.reduction.labeler.backbones import Backbones, Repeated
 from d2c.reduction.labeler.features import LabelTemplates
 from d2c.reduction.labeler.joint import JointStates
-from d2c.reduction.labeler.label_table import FREE, LabelTable, label_table_of
 from d2c.reduction.labeler.learning import add_mistakes, label_heads, shares_of
 from d2c.reduction.labeler.over_arcs import (
     EPOCHS_OVER_ARCS,
@@ -44,7 +43,7 @@ from d2c.reduction.labeler.over_arcs import (
     add_step,
     dtree_scores,
 )
-from d2c.reduction.labeler.scores import LabelScorer
+from d2c.reduction.labeler.scores import FREE, LabelScorer, LabelTable, label_table_of
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.labels import ROOT
@@ -54,6 +53,7 @@ _SETTINGS, _WEIGHTS = "labeler.json", "labeler.npz"
 _TABLE = {name: Like("i4", 1) for name in LabelTable._fields} | {"rows": Like("i4", 3), "wide": Like("i4", 2)}
 _BATCH = 500  # sentences that `label_all` labels at once
 INEXACT = "head with too many modifiers for an exact search"
+
 _SHARED = SharedLock()  # held where buffers are taken and failures counted; labelers are copied, locks not
 
 

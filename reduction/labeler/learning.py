@@ -17,18 +17,13 @@ from d2c.reduction.encodings.encoding import Constraint
 from d2c.reduction.labeler.backbones import Backbones
 from d2c.reduction.labeler.features import PAIR_ATOMS, arc_atoms, pair_atoms
 from d2c.reduction.labeler.joint import JointStates, best_joint, joint_order
-from d2c.reduction.labeler.label_table import (
+from d2c.reduction.labeler.scores import (
+    ACROSS_LEFT,
     ALONE,
+    CONSTRAINED,
     FREE,
     NO_LABEL,
     NO_TOKEN,
-    joins_before,
-    pair_key,
-    symbol_key,
-)
-from d2c.reduction.labeler.scores import (
-    ACROSS_LEFT,
-    CONSTRAINED,
     ON_LEFT,
     START_LEFT,
     STOP_LEFT,
@@ -36,7 +31,10 @@ from d2c.reduction.labeler.scores import (
     HeadScores,
     LabelScorer,
     constraint_of,
+    joins_before,
+    pair_key,
     score_head,
+    symbol_key,
 )
 from d2c.reduction.labeler.sequence import best_sequence, sequence_order
 

@@ -26,7 +26,7 @@ from d2c.learning.words import numbered
 from d2c.packed.dtree import packed_arcs
 from d2c.packed.feature import ONE_HEAD, ArcFeature, fit_chosen, fit_feature, least_probability
 from d2c.protocols.abilities import RouteAbilities
-from d2c.protocols.route import Progress
+from d2c.protocols.route import TrainingTrees
 from d2c.reduction.alternatives import likely_dtrees
 from d2c.reduction.labeler.labeler import Labeler
 from d2c.reduction.labeler.over_arcs import (
@@ -112,20 +112,13 @@ class TwoStage(Reduction):
         route.labeler_ = Labeler.load(directory / _LABELER)
         return route
 
-    def _fit(
-        self,
-        ctrees: Iterable[CTree],
-        dev: Iterable[CTree],
-        dtrees: Iterable[DTree] | None,
-        dev_dtrees: Iterable[DTree] | None,
-        progress: Progress | None,
-    ) -> None:
+    def _fit(self, trees: TrainingTrees) -> None:
         """Learn labels from jackknifed backbones, too, with the labels that they have as features.
 
         Where d-trees have packed arcs, no labels are features; from there labels and heads are learned
         together, and `dev` and `dev_dtrees` choose the epoch, which arcs are kept, and what they count for.
         """
-        treebank, given, backbones = list(ctrees), list(dtrees or ()), list[DTree]()
+        treebank, given, backbones = list(trees.ctrees), list(trees.dtrees or ()), list[DTree]()
         continuous = all(ctree.is_continuous() for ctree in treebank)
         labelled = list(map(self.encode, treebank))
         predicted: list[Sequence[str] | None] = [None] * len(labelled)
@@ -136,10 +129,10 @@ class TwoStage(Reduction):
             predicted.append(None if over_arcs else dtree.labels)
         labeler = Labeler(self.encoding, continuous and self.constrained, seed=self.seed)
         self.labeler_, self.arcs_ = labeler.fit(labelled, predicted), ArcFeature()
-        super()._fit(treebank, dev, given, dev_dtrees, progress)
+        super()._fit(trees._replace(ctrees=treebank))
         if over_arcs:
             self.arcs_ = FIRST_ARC_FEATURE._replace(least=least_probability(backbones))
-            self._learn_over_arcs(self._examples(treebank, backbones), dev, dev_dtrees, progress)
+            self._learn_over_arcs(self._examples(treebank, backbones), trees)
 
     def _over(self, ctree: CTree, backbone: DTree) -> DTree:
         """Return a backbone with the labels that an unaryless c-tree has over it."""
@@ -164,21 +157,15 @@ class TwoStage(Reduction):
                 (np.array(heads) != gold).sum(axis=1),
             )
 
-    def _learn_over_arcs(
-        self,
-        examples: Iterable[ArcExample],
-        dev: Iterable[CTree],
-        dev_dtrees: Iterable[DTree] | None,
-        progress: Progress | None,
-    ) -> None:
+    def _learn_over_arcs(self, examples: Iterable[ArcExample], trees: TrainingTrees) -> None:
         """Learn labels and heads together; held-out trees choose the epoch, and what arcs count for."""
-        gold, dtrees = list(map(visible, dev)), list(dev_dtrees or ())
+        gold, dtrees = list(map(visible, trees.dev)), list(trees.dev_dtrees or ())
 
         def score(weights: Floats) -> float:
             self.labeler_.weights_ = weights
             return bracket_scores(gold, list(self.decode_all(dtrees)), gaps=self.gaps_).f1
 
-        self.labeler_.learn_over_arcs(list(examples), score if dtrees else None, progress)
+        self.labeler_.learn_over_arcs(list(examples), score if dtrees else None, trees.progress)
         if any(packed_arcs(dtree) is not None for dtree in dtrees):
             fit_chosen(self, gold, dtrees)
 

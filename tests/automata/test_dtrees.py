@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from d2c.automata.dtrees import SYSTEMS, labels_of
-from d2c.automata.static_oracles import built
+from d2c.automata.static_oracles import SYSTEMS, built
 from d2c.automata.systems import GOAL
+from d2c.automata.transition_parser import Labels
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.repair import projectivize
@@ -37,4 +37,4 @@ def test_labels() -> None:
         DTree(Tokens(("a", "b"), ("A", "B")), (2, 0), labels=("x", "r")),
         DTree(Tokens(("a",), ("A",)), (0,), labels=("x",)),
     ]
-    assert labels_of(dtrees) == (("x",), ("r", "x"))
+    assert Labels.of(dtrees) == (("x",), ("r", "x"))

@@ -8,11 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from d2c.automata.dtrees import SYSTEMS
 from d2c.automata.oracles import LinearOracle
 from d2c.automata.scores import OracleScorer, chances, decide
 from d2c.automata.states import BOTTOM, Text, new_stack, row_of, take
-from d2c.automata.static_oracles import built
+from d2c.automata.static_oracles import SYSTEMS, built
 from d2c.automata.systems import SHIFT, Action
 from d2c.base.arrays import Floats, Longs
 from d2c.learning.kernels import kernel

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from d2c.automata.dtrees import SYSTEMS
 from d2c.automata.exact import Exact
 from d2c.automata.oracles import LinearOracle
 from d2c.automata.settings import TransitionSettings
+from d2c.automata.static_oracles import SYSTEMS
 from d2c.automata.transition_parser import TransitionParser
 from d2c.base.errors import ModelError
 from d2c.learning.semirings import viterbi

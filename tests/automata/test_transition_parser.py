@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from d2c.automata.dtrees import SYSTEMS
 from d2c.automata.settings import TransitionSettings
+from d2c.automata.static_oracles import SYSTEMS
 from d2c.automata.transition_parser import TransitionParser
 from d2c.base.errors import ModelError, ParameterError
 from d2c.commands.cli import cli

@@ -18,10 +18,9 @@ from d2c.base.errors import ModelError
 from d2c.reduction.encodings import ENCODINGS
 from d2c.reduction.labeler.backbones import Backbones
 from d2c.reduction.labeler.joint import JointStates
-from d2c.reduction.labeler.label_table import FREE
 from d2c.reduction.labeler.labeler import INEXACT, Labeler
 from d2c.reduction.labeler.learning import label_heads, labels_score, shares_of
-from d2c.reduction.labeler.scores import _best_of_each
+from d2c.reduction.labeler.scores import FREE, _best_of_each
 from d2c.reduction.labeler.two_stage import TwoStage
 from d2c.reduction.reduction import Reduction
 from d2c.trees.conversion import order_arcs, to_dependencies

@@ -24,10 +24,19 @@ from d2c.reduction.labeler.features import (
     arc_atoms,
     pair_atoms,
 )
-from d2c.reduction.labeler.label_table import ALONE, FREE, NO_LABEL, pair_key, symbol_key
 from d2c.reduction.labeler.labeler import Labeler
 from d2c.reduction.labeler.learning import labels_score
-from d2c.reduction.labeler.scores import ACROSS_RIGHT, ON_LEFT, START_LEFT, STOP_LEFT
+from d2c.reduction.labeler.scores import (
+    ACROSS_RIGHT,
+    ALONE,
+    FREE,
+    NO_LABEL,
+    ON_LEFT,
+    START_LEFT,
+    STOP_LEFT,
+    pair_key,
+    symbol_key,
+)
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree, modifiers_of
 from tests.cky.test_chart import random_heads

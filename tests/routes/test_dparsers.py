@@ -47,8 +47,8 @@ def test_the_first_of_the_values_is_the_default() -> None:
 
 
 def test_settings_that_need_no_library_are_those_of_the_libraries() -> None:
-    from d2c.automata.dtrees import SYSTEMS
     from d2c.automata.exact import SEARCHES
+    from d2c.automata.static_oracles import SYSTEMS
     from d2c.dparsers.spacy.parser import SIZES
 
     for settings, name, known in (

@@ -17,15 +17,15 @@ from typing import Self
 from d2c.base.counting import commonest
 from d2c.base.model_files import read_as, write_settings
 from d2c.base.progress import counted
-from d2c.protocols.route import Progress, Route
+from d2c.protocols.route import Route, TrainingTrees
 from d2c.routes.rules.conversion_rules import (
     ConversionRule,
+    Gluing,
     RuleRows,
     RuleTables,
     arcs_into,
     extract_rules,
 )
-from d2c.routes.rules.gluing import Gluing
 from d2c.trees.conversion import to_labelled_dependencies
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
@@ -68,25 +68,18 @@ class RuleBased(Route):
         self.default_ = "X"
         self.tables_ = RuleTables({}, {}, {})
 
-    def _fit(
-        self,
-        ctrees: Iterable[CTree],
-        dev: Iterable[CTree],
-        dtrees: Iterable[DTree] | None,
-        dev_dtrees: Iterable[DTree] | None,
-        progress: Progress | None,
-    ) -> None:
+    def _fit(self, trees: TrainingTrees) -> None:
         """Count the rules of c-trees; there is no need of `dev`.
 
         dtrees: one for each c-tree, in place of `encode`'s, of any convention; repaired as in `decode`
         """
-        treebank = list(ctrees)
+        treebank = list(trees.ctrees)
         self.gaps_ = not all(ctree.is_continuous() for ctree in treebank)
         tops = Counter(ctree.top for ctree in treebank)
         self.top_ = max(tops, key=lambda top: tops[top], default="TOP")
         symbols = Counter(label for ctree in treebank for label in ctree.labels)
         self.default_ = commonest(symbols, "X")
-        pairs = zip(treebank, repeat(None) if dtrees is None else dtrees, strict=False)
+        pairs = zip(treebank, repeat(None) if trees.dtrees is None else trees.dtrees, strict=False)
         self.tables_ = RuleTables.of(
             rule for pair in counted(pairs, "rules") for rule in self._extract(*pair)
         )
