@@ -27,13 +27,18 @@ from d2c.base.errors import ParameterError
 _KEY = "d2c"
 
 
-class Limits(NamedTuple):
-    """The range or the choices of a value.
+class Told(NamedTuple):
+    """What a field says of itself beside its default.
 
+    help, metavar: of its option; metavar: what stands for a value
+    option:  what it is set by, where that is not its own name; None: nothing, its owner sets it
     least, most: the range of a number, ends included; above: a number must be greater than this
     choices: the values of a name; none: any
     """
 
+    help: str = ""
+    metavar: str | None = None
+    option: str | None = ""
     least: float | None = None
     most: float | None = None
     above: float | None = None
@@ -51,9 +56,10 @@ class Limits(NamedTuple):
                 or (isinstance(value, float) and not isfinite(value))
                 or (self.most is not None and value > self.most)
             ):
-                raise ParameterError("", name, f" is {value!r}, not {self}")
+                raise ParameterError("", name, f" is {value!r}, not {self.range}")
 
-    def __str__(self) -> str:
+    @property
+    def range(self) -> str:
         """Return the range of a number in words."""
         words = [f"at least {self.least:.10g}"] if self.least is not None else []
         words += [f"more than {self.above:.10g}"] if self.above is not None else []
@@ -61,31 +67,9 @@ class Limits(NamedTuple):
         return " and ".join(words) or "a finite number"
 
 
-class Told(NamedTuple):
-    """What a field says of itself beside its default.
-
-    help:    of its option
-    limits:  of its values
-    option:  what it is set by, where that is not its own name; None: nothing, its owner sets it
-    """
-
-    help: str = ""
-    limits: Limits = Limits()
-    option: str | None = ""
-
-
-def setting(
-    default: Any,
-    help: str = "",
-    *,
-    least: float | None = None,
-    most: float | None = None,
-    above: float | None = None,
-    choices: Collection[str] = (),
-) -> Any:
-    """Return a field of a dataclass of settings, with the help text of its option and its `Limits`."""
-    told = Told(help, Limits(least, most, above, tuple(choices)))
-    return field(default=default, metadata={_KEY: told})
+def setting(default: Any, help: str = "", *, choices: Collection[str] = (), **told: Any) -> Any:
+    """Return a field of a dataclass of settings, with what it says of itself: fields of `Told`."""
+    return field(default=default, metadata={_KEY: Told(help, choices=tuple(choices), **told)})
 
 
 def set_by(option: str | None, one: Any) -> Any:
@@ -111,11 +95,6 @@ def told_of(cls: type[Settings], name: str) -> Told:
 
 def _told(one: Field[Any]) -> Told:
     return cast(Told, one.metadata.get(_KEY, Told()))
-
-
-def limits_of(cls: type[Settings], name: str) -> Limits:
-    """Return the range or the choices of a field."""
-    return told_of(cls, name).limits
 
 
 def named_fields(cls: type[Settings]) -> dict[str, tuple[type[Settings], str]]:
@@ -200,4 +179,4 @@ def check(cls: type[Settings], name: str, value: Any) -> None:
         return
     if object not in types and (not isinstance(value, types) or (type(value) is bool and bool not in types)):
         raise ParameterError("", name, f" is {value!r}")
-    limits_of(cls, name).check(name, value)
+    told_of(cls, name).check(name, value)

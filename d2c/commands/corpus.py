@@ -54,14 +54,14 @@ _MOST_NAMED = 20  # sentences that are named
 )
 @click.option("--address", help="Ray cluster: auto, HOST:PORT, ray://HOST:PORT.  [default: this machine]")
 @click.option("--backend", type=click.Choice(BACKENDS), help="[default: ray if installed]")
-@option_of(CorpusOptions, "shard_size", metavar="SENTENCES")
-@option_of(CorpusOptions, "batch_size", metavar="SENTENCES")
-@option_of(CorpusOptions, "patience", metavar="SECONDS")
+@option_of(CorpusOptions, "shard_size")
+@option_of(CorpusOptions, "batch_size")
+@option_of(CorpusOptions, "patience")
 @click.option("--resume", is_flag=True, help="Continue with what is in DIR, if anything.")
 @option_of(CorpusOptions, "retry_failed")
 @option_of(CorpusOptions, "strict")
 @option_of(CorpusOptions, "device")
-@option_of(CorpusOptions, "allow_pipeline", metavar="NAME", help="As for `parse`.")
+@option_of(CorpusOptions, "allow_pipeline", help="As for `parse`.")
 def corpus(
     inputs: tuple[Path, ...],
     output: Path,

@@ -94,16 +94,16 @@ def option_of(settings: type[Settings], name: str, *called: str, **changes: Any)
     """
     owner, own = named_fields(settings)[name]
     told, default = told_of(owner, own), getattr(owner, own)
-    limits, (flag, parameter) = told.limits, called or (f"--{name.replace('_', '-')}", name)
+    flag, parameter = called or (f"--{name.replace('_', '-')}", name)
     kind, *others = (one for one in types_of(owner)[own] if one is not NoneType)
-    bounds: dict[str, Any] = {"min": limits.least, "max": limits.most}
-    arguments: dict[str, Any] = {"default": default, "help": told.help}
+    bounds: dict[str, Any] = {"min": told.least, "max": told.most}
+    arguments: dict[str, Any] = {"default": default, "help": told.help, "metavar": told.metavar}
     arguments["show_default"] = default is not None and kind is not bool
-    if limits.choices:
-        arguments["type"] = click.Choice(limits.choices)
+    if told.choices:
+        arguments["type"] = click.Choice(told.choices)
     elif float in others:
-        if limits.above is not None:
-            bounds |= {"min": limits.above, "min_open": True}
+        if told.above is not None:
+            bounds |= {"min": told.above, "min_open": True}
         arguments |= {"type": click.FloatRange(**bounds), "callback": finite}
     elif kind is int:
         arguments["type"] = click.IntRange(**bounds)
@@ -141,8 +141,8 @@ arcs_option = option_of(
     show_default=False,
     help=f"{told_of(TrainingSpec, 'arcs').help}  [default: as in training]",
 )
-timeout_option = option_of(TrainingSpec, "timeout", metavar="SECONDS")
-language_option = option_of(TrainingSpec, "language", metavar="CODE")
+timeout_option = option_of(TrainingSpec, "timeout")
+language_option = option_of(TrainingSpec, "language")
 
 
 def model_path(context: click.Context, parameter: click.Parameter, directory: Path | None) -> Path | None:
@@ -216,13 +216,9 @@ def treebank_options(command: Command) -> Command:
     return _with(options, reading_options(command))
 
 
-# What options of training are, beside what their fields say.
+# What options of training are, beside what their fields say of themselves.
 _TRAINING: dict[str, dict[str, Any]] = {
     "checkpoints": {"type": click.Path(path_type=Path)},
-    "dparser": {"metavar": "NAME[:...]"},
-    "language": {"metavar": "CODE"},
-    "timeout": {"metavar": "SECONDS"},
-    "transformer": {"metavar": "DIRECTORY|NAME"},
     "tagger": {
         "type": click.Choice([*TAGGERS, "none"]),
         "default": "none",

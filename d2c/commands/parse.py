@@ -101,7 +101,7 @@ def _is_model(later: Path) -> bool:
     "may be left out. `tags` are used where they are given.",
 )
 @language_option
-@option_of(ParseOptions, "best", metavar="K", show_default=False)
+@option_of(ParseOptions, "best", show_default=False)
 @option_of(ParseOptions, "min_confidence", show_default=False)
 @option_of(ParseOptions, "functions")
 @click.option(
@@ -111,12 +111,12 @@ def _is_model(later: Path) -> bool:
     show_default=True,
     help="Processes; each loads the model and takes one core.",
 )
-@option_of(ParseOptions, "batch_size", metavar="SENTENCES")
+@option_of(ParseOptions, "batch_size")
 @click.option("--resume", is_flag=True, help="Continue an interrupted run.")
 @click.option("--strict", is_flag=True, help="Stop at the first line that cannot be parsed or written.")
 @option_of(ParseOptions, "device")
 @option_of(ParseOptions, "parse_command")
-@option_of(ParseOptions, "allow_pipeline", metavar="NAME")
+@option_of(ParseOptions, "allow_pipeline")
 @arcs_option
 @timeout_option
 def parse(

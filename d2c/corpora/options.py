@@ -25,8 +25,10 @@ class CorpusOptions(ParseOptions):
     )
     text_field: str = setting("text", "JSON, Parquet: field with the text or list of words.")
     id_field: str = setting("id", "JSON, Parquet: field with the document's id.")
-    shard_size: int = setting(20_000, "Size of an output file.", least=1)
-    batch_size: int = setting(256, "How many a worker gets at a time.", least=1)
-    patience: float = setting(600.0, "A worker that takes longer for a batch counts as hung.", above=0)
+    shard_size: int = setting(20_000, "Size of an output file.", metavar="SENTENCES", least=1)
+    batch_size: int = setting(256, "How many a worker gets at a time.", metavar="SENTENCES", least=1)
+    patience: float = setting(
+        600.0, "A worker that takes longer for a batch counts as hung.", metavar="SECONDS", above=0
+    )
     retry_failed: bool = setting(False, "With --resume: retry sentences that could not be parsed.")
     strict: bool = setting(False, "End at the first file that is skipped or broken.")

@@ -38,13 +38,15 @@ class ParseOptions(Settings):
     )
     functions: bool = setting(False, "Add function tags to labels (NP-SBJ, PP-TMP), if the model has them.")
     best: int = setting(
-        1, "In JSON lines: up to K c-trees of each sentence, with their probabilities.", least=1
+        1, "In JSON lines: up to K c-trees of each sentence, with their probabilities.", metavar="K", least=1
     )
-    batch_size: int = setting(512, "How many are parsed and written at once.", least=1)
+    batch_size: int = setting(512, "How many are parsed and written at once.", metavar="SENTENCES", least=1)
     device: str | None = setting(None, "cpu, cuda, ...  [default: cuda if available]")
     parse_command: str | None = setting(None, "Command of a d-parser `cmd`; a model stores none.")
     allow_pipeline: str | None = setting(
-        None, "Load this pipeline (spacy:NAME or stanza:LANGUAGE), which may run code of its own."
+        None,
+        "Load this pipeline (spacy:NAME or stanza:LANGUAGE), which may run code of its own.",
+        metavar="NAME",
     )
     timeout: float | None = setting(None, above=0)
     arcs: str | None = setting(None, choices=ARCS)

@@ -40,12 +40,14 @@ class SharedSettings(Settings):
         None,
         "Put Stanza's parser and tagger on this pretrained encoder and fine-tune it (preset finetune). A "
         "name is downloaded.",
+        metavar="DIRECTORY|NAME",
     )
     seed: int = seed_setting("Of all random choices.")
     checkpoints: Path | None = setting(None, "Directory to resume training from (spaCy, --transformer, cky).")
     timeout: float | None = setting(
         None,
         "Time limit for each run of a cmd: command and for UDPipe's training.  [default: none]",
+        metavar="SECONDS",
         above=0,
     )
 

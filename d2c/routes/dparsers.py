@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from d2c.automata.settings import TransitionSettings
 from d2c.base.errors import ModelError, ParameterError
-from d2c.base.settings import Settings, limits_of, types_of
+from d2c.base.settings import Settings, told_of, types_of
 from d2c.dparsers.settings import (
     CommandSettings,
     FileSettings,
@@ -110,7 +110,7 @@ _COMMANDS = re.compile(r"""((?:[^;'"\\]|\\.|'[^']*'|"(?:[^"\\]|\\.)*"|['"\\])*+)
 def form_of(name: str) -> str:
     """Return how one of DPARSERS is written with all its own settings."""
     row = DPARSERS[name]
-    choices = ((one, limits_of(row.settings, one).choices) for one in row.own)
+    choices = ((one, told_of(row.settings, one).choices) for one in row.own)
     own = ["|".join(known) or one.upper().replace("_", "-") for one, known in choices]
     return f"{name}:{';'.join(own)}" if own else name
 
@@ -121,7 +121,7 @@ def shortest(dparser: str) -> str:
     row = DPARSERS[name]
     while 0 < len(values) <= len(row.own):
         last = row.own[len(values) - 1]
-        if not limits_of(row.settings, last).choices or values[-1] != getattr(row.settings, last):
+        if not told_of(row.settings, last).choices or values[-1] != getattr(row.settings, last):
             break
         values.pop()
     return f"{name}:{';'.join(values)}" if values else name
@@ -205,7 +205,7 @@ def _own(dparser: str) -> dict[str, Any]:
     name, values = _cut(dparser)
     row = DPARSERS[name]
     needed = sum(one.default is MISSING for one in fields(row.settings) if one.name in row.own)
-    known = [limits_of(row.settings, one).choices for one in row.own]
+    known = [told_of(row.settings, one).choices for one in row.own]
     valid = all(value in of_it if of_it else value for value, of_it in zip(values, known, strict=False))
     if not needed <= len(values) <= len(row.own) or not valid:
         raise ModelError(f"the d-parser {dparser!r} is not of the form {form_of(name)}")

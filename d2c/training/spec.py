@@ -63,6 +63,7 @@ class DParserChoice(SharedSettings):
             "commands. `train --route cky` also takes d-trees in any convention, from a parser that is "
             "already trained: pipeline:spacy:NAME, pipeline:stanza:LANGUAGE, or "
             "'file:TRAIN.conllu;DEV.conllu'.",
+            metavar="NAME[:...]",
         ),
     )
     unlabelled: bool = setting(
@@ -109,7 +110,9 @@ class TrainingSpec(Settings):
         "number of folds for --tags predicted (otherwise 10).",
         least=2,
     )
-    language: str | None = setting(None, "Language of the text (de, zh, ...): split it by spaCy's rules.")
+    language: str | None = setting(
+        None, "Language of the text (de, zh, ...): split it by spaCy's rules.", metavar="CODE"
+    )
     overwrite: bool = setting(False, "Replace existing models of -o once the new ones are complete.")
 
     @classmethod

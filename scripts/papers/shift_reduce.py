@@ -22,7 +22,7 @@ from d2c.automata.systems import Action, System, constituents
 from d2c.base.batches import batches
 from d2c.base.errors import ModelError
 from d2c.base.progress import log
-from d2c.base.settings import Limits
+from d2c.base.settings import Told
 from d2c.learning.learner import Epoch
 from d2c.protocols.directories import ModelFormat, loading
 from d2c.protocols.training import DEV_WORDS, thinned
@@ -137,9 +137,9 @@ class ShiftReduce:
 
     def _check(self) -> None:
         """Raise ModelError for unknown parameters."""
-        Limits(choices=tuple(PRESETS)).check("preset", self.preset)
-        Limits(choices=tuple(BINARIZATIONS)).check("binarization", self.binarization)
-        Limits(choices=tuple(SEARCHES)).check("search", self.search)
+        Told(choices=tuple(PRESETS)).check("preset", self.preset)
+        Told(choices=tuple(BINARIZATIONS)).check("binarization", self.binarization)
+        Told(choices=tuple(SEARCHES)).check("search", self.search)
 
     def _system(self) -> System:
         return constituents(self.steps_, self.tags_, self.unaries_)

@@ -41,7 +41,7 @@ from torch.optim.lr_scheduler import LambdaLR
 from d2c.base.batches import batches
 from d2c.base.errors import ModelError
 from d2c.base.progress import log
-from d2c.base.settings import Limits
+from d2c.base.settings import Told
 from d2c.dparsers.stanza.encoder import (
     FOLDER,
     NAME,
@@ -129,7 +129,7 @@ class StanzaConstituency:
 
         Raises ModelError for trees with gaps, which no sequence of its transitions builds.
         """
-        Limits(choices=tuple(PRESETS)).check("preset", self.preset)
+        Told(choices=tuple(PRESETS)).check("preset", self.preset)
         if self.preset == "finetune" and self.transformer is None:
             raise ModelError("the preset finetune needs a transformer")
         if not all(ctree.is_continuous() for ctree in train):

@@ -14,7 +14,7 @@ import pytest
 pytest.importorskip("ufal.udpipe")
 
 from d2c.base.errors import ModelError, ParameterError
-from d2c.base.settings import limits_of
+from d2c.base.settings import told_of
 from d2c.dparsers.settings import UDPipeSettings
 from d2c.dparsers.udpipe.parser import UDPipeParser
 from d2c.protocols.codes import Codes
@@ -49,7 +49,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return treebank_files(tmp_path_factory.mktemp("treebank"))
 
 
-@pytest.fixture(scope="module", params=limits_of(UDPipeSettings, "system").choices)
+@pytest.fixture(scope="module", params=told_of(UDPipeSettings, "system").choices)
 def trained(
     request: pytest.FixtureRequest, files: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory
 ) -> Trained:
