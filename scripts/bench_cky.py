@@ -14,7 +14,6 @@ from __future__ import annotations
 import resource
 import time
 from dataclasses import replace
-from itertools import islice
 from statistics import fmean
 from typing import NamedTuple
 
@@ -75,9 +74,7 @@ class Trees(NamedTuple):
 
 def own_dtrees(craft: Treebank, part: str, ctrees: list[CTree]) -> list[DTree]:
     """Return CRAFT's own d-trees of the sentences of a part, over the tokens of the c-trees."""
-    dtrees = read_conllu(folder() / f"craft-{part}.sd.conllu.gz")
-    numbers = {*islice(craft.numbers(part), len(ctrees))}
-    own = (dtree for number, dtree in enumerate(dtrees, 1) if number in numbers)
+    own = craft.own(part, read_conllu(folder() / f"craft-{part}.sd.conllu.gz"))
     return [replace(dtree, tokens=ctree.tokens) for ctree, dtree in zip(ctrees, own, strict=True)]
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import sys
+from collections.abc import Iterable, Sequence
 from copy import copy
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from functools import cached_property, partial
-from itertools import chain, count, islice
+from itertools import chain
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple, Self
@@ -14,7 +15,6 @@ from typing import Any, NamedTuple, Self
 import torch
 
 from benchmarks.shared import say
-from d2c.base.files import digest_of_file
 from d2c.experiments.rows import Parses
 from d2c.protocols.settings import SharedSettings
 from d2c.routes.dparsers import make_tagger
@@ -22,71 +22,23 @@ from d2c.training.spec import TrainingSpec
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.scores.brackets import Metric, metric_for
-from experiments.experiment import Experiment, Fitted, Treebank
+from experiments.experiment import Experiment, Fitted
 from experiments.store import Store
 from models.pretrained import ENCODERS, VECTORS, encoder, vectors_file
 from papers.stanza_constituency import StanzaConstituency
 from treebanks.files import known
 
-HELD_OUT = 500
+HELD_OUT = 500  # sentences
+COPIES = 2
 JACKKNIFED = ", jackknifed"
 AGREE = "labeler", "cky"  # their agreement is a row, and they take packed arcs
 
 
-@dataclass(frozen=True)
-class HeldOutTreebank(Treebank):
-    """A treebank's first sentences of train, the HELD_OUT ones after these as dev, and its own dev as test.
-
-    every: which sentences of test are scored; wordless: whether there are no tags
-    """
-
-    every: int = 1
-    wordless: bool = False
-
-    def trees(self, part: str) -> Iterator[CTree]:
-        """Yield the trees of a part."""
-        trees = self.reading(self.files[part])
-        if part == "test":
-            trees = islice(trees, None, None, self.every)
-        else:
-            first = list(islice(trees, self.sentences and self.sentences + HELD_OUT))
-            trees = iter(first[:-HELD_OUT] if part == "train" else first[-HELD_OUT:])
-        return map(without_tags, trees) if self.wordless else trees
-
-    def numbers(self, part: str) -> Iterable[int]:
-        """Return 1, 2, ...: of train the first sentences are taken."""
-        return count(1)
-
-    def made_of(self) -> dict[str, Any]:
-        """Return what its trees depend on."""
-        return super().made_of() | {"every": self.every, "wordless": self.wordless}
-
-
-@dataclass(frozen=True)
-class TaughtTreebank(HeldOutTreebank):
-    """The same with other trees of train: its own `copies` times and those of a file, shuffled."""
-
-    voted: Path = Path()
-    copies: int = 2
-
-    def trees(self, part: str) -> Iterator[CTree]:
-        """Yield the trees of a part."""
-        trees = super().trees(part)
-        if part != "train":
-            return trees
-        mixed = [*trees] * self.copies + [*self.reading(self.voted)]
-        Random(self.seed).shuffle(mixed)
-        return iter(mixed)
-
-    def made_of(self) -> dict[str, Any]:
-        """Return what its trees depend on."""
-        return super().made_of() | {"voted": digest_of_file(self.voted), "copies": self.copies}
-
-
-def without_tags(ctree: CTree) -> CTree:
-    """Return a tree whose tags say nothing."""
-    forms = ctree.tokens.forms
-    return replace(ctree, tokens=Tokens(forms, ("X",) * len(forms)))
+def mixed(gold: Iterable[CTree], voted: Iterable[CTree], seed: int) -> list[CTree]:
+    """Return what teaches where voted trees do: gold ones COPIES times among them."""
+    trees = [*gold] * COPIES + [*voted]
+    Random(seed).shuffle(trees)
+    return trees
 
 
 class Tagged(Experiment):
@@ -158,19 +110,24 @@ class Data:
         self.models, self.tags, self.folds, self.chart = models, tags, folds, chart
         whole = known(treebank)
         train, dev = (whole.files[part] for part in ("train", "dev"))
-        self.treebank = HeldOutTreebank(
-            *(treebank, {"train": train, "dev": train, "test": dev}, whole.head_rules, whole.reading),
-            sentences=sentences or None,
-            every=every,
+        size = sentences or sum(1 for _ in whole.trees("train")) - HELD_OUT
+        self.treebank = replace(
+            whole,
+            files={"train": train, "dev": train, "test": dev},
+            chosen={
+                "train": range(1, size + 1),
+                "dev": range(size + 1, size + HELD_OUT + 1),
+                "test": range(1, sys.maxsize, every),
+            },
         )
         spec = TrainingSpec.of(train, dev, preset="small", seed=seed, jackknife=folds)
         self.learned = self.parsers = Experiment(self.treebank, spec, Store(models / "steps"))
 
-    def taught(self, voted: Path) -> Self:
-        """Return the same with parsers that learn from the trees of a file, too. Routes do not."""
-        whole = {field.name: getattr(self.treebank, field.name) for field in fields(self.treebank)}
-        other = copy(self)
-        other.treebank = TaughtTreebank(**whole, voted=voted)
+    def taught(self, train: Path) -> Self:
+        """Return the same with parsers that learn from the trees of a file. Routes do not."""
+        other, chosen = copy(self), {part: self.treebank.chosen[part] for part in ("dev", "test")}
+        files = {**self.treebank.files, "train": train}
+        other.treebank = replace(self.treebank, files=files, chosen=chosen)
         other.parsers = Experiment(other.treebank, self.learned.spec, self.learned.store)
         return other
 
@@ -204,7 +161,7 @@ class Data:
             words |= set(map(str.lower, words))
             file = vectors_file(VECTORS[vectors](sorted(words)), self.models / f"{vectors}.txt")
             spec = spec.changed(vectors=file)
-        treebank = replace(self.treebank, wordless=self.tags == "none")
+        treebank = replace(self.treebank, tagless=self.tags == "none")
         kind_of_experiment = Tagged if self.tags == "predicted" else Experiment
         experiment = kind_of_experiment(treebank, spec, self.learned.store)
         return experiment, "stanza" if own in (*ENCODERS, "default") else name.replace(f"+{vectors}", "")

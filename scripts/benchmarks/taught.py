@@ -30,7 +30,7 @@ import torch
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.accuracy import HEADER, REMIXED, Table
-from benchmarks.data import HELD_OUT, Data
+from benchmarks.data import Data, mixed
 from benchmarks.shared import FilePath, print_table
 from d2c.cky.settings import ChartSettings
 from d2c.experiments.rows import timed
@@ -40,7 +40,7 @@ from d2c.trees.formats.brackets import save_brackets
 from experiments.store import StoredStep
 from models.teaching import Lesson, agreement
 
-VOTED = "voted.mrg"
+TAUGHT = "taught.mrg"
 
 
 @click.command()
@@ -62,7 +62,7 @@ def main(
     voted = vote(data, dparser, cparser, text)
     for what, facts in voted.facts.items():
         print(f"{what}: {facts}", flush=True)
-    taught = data.taught(voted.directory / VOTED)
+    taught = data.taught(voted.directory / TAUGHT)
     pupil = taught.parsed(taught_dparser)._replace(name=f"taught {taught_dparser}")
     first = data.cparser(cparser), cparser
     for of_pair in ((taught.cparser(taught_cparser), f"taught {taught_cparser}"), first):
@@ -77,11 +77,11 @@ def main(
 
 
 def vote(data: Data, dparser: str, cparser: str, size: int) -> StoredStep:
-    """Have a text parsed and voted on: a step with a file of the trees that teach."""
+    """Have a text parsed and voted on: a step with a file of the trees that teach, gold ones among them."""
     parsed = data.parsed(dparser)
 
     def make(directory: Path) -> dict[str, Any]:
-        first = (data.treebank.sentences or 0) + HELD_OUT
+        first = data.treebank.chosen["dev"][-1]
         trees = data.treebank.reading(data.treebank.files["train"])
         table = Table(data, list(islice(trees, first, first + size)))
         experiment, own = data.dparser(dparser)
@@ -93,7 +93,8 @@ def vote(data: Data, dparser: str, cparser: str, size: int) -> StoredStep:
         pairs = zip(*(dev for _, dev in last), strict=True)
         sure = [agreement(parse.ctree for parse in pair) >= Lesson.agree for pair in pairs]
         used = list(compress(voted, sure))
-        save_brackets(used, directory / VOTED)
+        gold = data.treebank.trees("train")
+        save_brackets(mixed(gold, used, data.treebank.seed), directory / TAUGHT)
         return {
             "voted": figures(data, table.dev, voted),
             "of these teach": figures(data, compress(table.dev, sure), used),

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
-from itertools import count, pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 from random import Random
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -49,6 +49,7 @@ PARTS = ("train", "dev", "test")
 # In place of an encoding: labels that say nothing, for the first of two stages; those of the chart's rules
 UNLABELLED, CUBED = "unlabelled", "cubed"
 
+Item = TypeVar("Item")
 AnyRoute = TypeVar("AnyRoute", bound=Route, covariant=True)
 
 
@@ -61,6 +62,8 @@ class Treebank:
     head_rules: its head table
     reading:    how its files are read
     sentences:  so many of train, drawn evenly over the file, and not all; seed: of the draw
+    chosen:     of parts that have only some sentences of their files the numbers of these, from 1, ascending
+    tagless:    whether trees are read without what the treebank says of tags
     punctuation: whether scores of constituents with gaps count it
     dparser:    that of tables of many treebanks, where this one has its own
     systems:    names of other systems, and the files with their trees of the part that is reported on
@@ -72,6 +75,8 @@ class Treebank:
     reading: Reading = CLEANED
     sentences: int | None = None
     seed: int = 1
+    chosen: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    tagless: bool = False
     punctuation: bool = False
     dparser: str | None = None
     systems: Mapping[str, Path] = field(default_factory=dict)
@@ -83,15 +88,23 @@ class Treebank:
 
     def trees(self, part: str) -> Iterator[CTree]:
         """Yield the trees of a part. Raises FormatError."""
-        trees = self.reading(self.files[part])
-        if part != "train" or self.sentences is None:
-            return trees
-        drawn = set(self._drawn)
-        return (ctree for number, ctree in enumerate(trees, 1) if number in drawn)
+        trees = self.own(part, self.reading(self.files[part]))
+        return map(without_tags, trees) if self.tagless else trees
 
-    def numbers(self, part: str) -> Iterable[int]:
-        """Return the numbers in the file, from 1, of the part's sentences."""
-        return count(1) if part != "train" or self.sentences is None else self._drawn
+    def own(self, part: str, items: Iterable[Item]) -> Iterator[Item]:
+        """Yield of what is one for each sentence of the part's files those of its own sentences."""
+        numbers = self.numbers(part)
+        if numbers is None:
+            return iter(items)
+        wanted = numbers if isinstance(numbers, range) else frozenset(numbers)
+        some = islice(enumerate(items, 1), max(numbers[-1:], default=0))
+        return (item for number, item in some if number in wanted)
+
+    def numbers(self, part: str) -> Sequence[int] | None:
+        """Return the numbers in the files, from 1, of the part's sentences; None: all of them."""
+        if part in self.chosen or part != "train" or self.sentences is None:
+            return self.chosen.get(part)
+        return self._drawn
 
     @cached_property
     def _drawn(self) -> Sequence[int]:
@@ -108,9 +121,17 @@ class Treebank:
         own_rules = self.head_rules not in known_head_rules()
         rules = digest_of_file(Path(self.head_rules)) if own_rules else self.head_rules
         read |= {"head_rules": rules, "sentences": self.sentences}
+        read["tagless"] = self.tagless
         read |= {"seed": self.seed} if self.sentences else {}
         set_apart = {name: value for name, value in read.items() if value}
+        set_apart |= {f"{part} has": digest(repr(numbers)) for part, numbers in self.chosen.items()}
         return set_apart | {part: digest_of_files(paths) for part, paths in self.files.items()}
+
+
+def without_tags(ctree: CTree) -> CTree:
+    """Return a tree whose tags say nothing."""
+    forms = ctree.tokens.forms
+    return replace(ctree, tokens=Tokens(forms, ("X",) * len(forms)))
 
 
 class Fitted(NamedTuple, Generic[AnyRoute]):

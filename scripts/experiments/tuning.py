@@ -11,11 +11,10 @@ that documents stay whole.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -138,33 +137,6 @@ def opened(path: Path) -> Iterator[TrialLog]:
                 journal.remove()
 
 
-@dataclass(frozen=True)
-class Tenths(Treebank):
-    """A treebank of one part: eight tenths are train, the ninth is dev, the last test.
-
-    read: the trees, once they were asked for; shared by treebanks that differ in head rules alone
-    """
-
-    read: list[CTree] = field(default_factory=list, compare=False, repr=False)
-
-    def trees(self, part: str) -> Iterator[CTree]:
-        """Yield the trees of a part. Raises FormatError, also for fewer than ten trees."""
-        tenths = self._range(part)
-        return iter(self.read[tenths.start : tenths.stop])
-
-    def numbers(self, part: str) -> Iterable[int]:
-        """Return the numbers in the file, from 1, of the part's sentences."""
-        tenths = self._range(part)
-        return islice(super().numbers("train"), tenths.start, tenths.stop)
-
-    def _range(self, part: str) -> range:
-        if not self.read:
-            self.read.extend(counted(super().trees("train"), f"reading {names_of(self.files['train'])}"))
-        with located(names_of(self.files["train"])):
-            *_, dev, test = tenths(len(self.read))
-        return {"train": range(dev.start), "dev": dev, "test": test}[part]
-
-
 class TrialExperiment(Experiment):
     """The experiment of one trial. Of d-parsers it keeps the d-trees alone, of routes nothing."""
 
@@ -241,7 +213,7 @@ class Trials:
     spec: TrainingSpec
     sentences: int | None
     store: Store
-    _trees: dict[bool, list[CTree]] = field(default_factory=dict)  # by whether heads are marked
+    _trees: dict[str, dict[str, list[CTree]]] = field(default_factory=dict)  # of parts, by head rules
 
     def __post_init__(self) -> None:
         check_own(self.spec.dparser.make(), self.spec.dparser.kind, "tune trains its own")
@@ -275,13 +247,24 @@ class Trials:
     def _experiment(self, settings: Mapping[str, Any]) -> TrialExperiment:
         spec = self.spec.changed(**settings)
         assert isinstance(spec.data.reading, Reading)
-        marked = spec.route.head_rules == "marked"
-        files = dict.fromkeys(("train", "dev", "test"), spec.data.train)
-        trees, reading = self._trees.setdefault(marked, []), replace(spec.data.reading, marked=marked)
-        treebank = Tenths(
-            names_of(spec.data.train), files, spec.route.head_rules, reading, self.sentences, read=trees
-        )
-        return TrialExperiment(treebank, spec, self.store)
+        rules, parts = spec.route.head_rules, self._tenths
+        files, reading = dict.fromkeys(parts, spec.data.train), spec.data.reading
+        reading = replace(reading, marked=rules == "marked")
+        treebank = Treebank(names_of(spec.data.train), files, rules, reading, chosen=parts)
+        return TrialExperiment(treebank, spec, self.store, _trees=self._trees.setdefault(rules, {}))
+
+    @cached_property
+    def _tenths(self) -> Mapping[str, Sequence[int]]:
+        """The numbers of the sentences that are drawn, by part: eight tenths are train, the ninth is dev, the
+        last test. Raises FormatError for fewer than ten."""
+        data = self.spec.data
+        assert isinstance(data.reading, Reading)
+        whole = Treebank("", {"train": data.train}, reading=data.reading, sentences=self.sentences)
+        numbers = whole.numbers("train") or range(1, 1 + sum(1 for _ in whole.trees("train")))
+        with located(names_of(data.train)):
+            *_, dev, test = tenths(len(numbers))
+        parts = {"train": range(dev.start), "dev": dev, "test": test}
+        return {part: numbers[tenth.start : tenth.stop] for part, tenth in parts.items()}
 
 
 def climb(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from itertools import islice
 from pathlib import Path
 
 import pytest
 
-from benchmarks.data import HELD_OUT, Data, with_passes
+from benchmarks.data import HELD_OUT, Data, mixed, with_passes
 from d2c.trees.formats.brackets import save_brackets
+from experiments.store import digest
 from tests.treebanks import needs_treebanks
 
 
@@ -39,19 +41,18 @@ def test_steps_of_craft_are_found_again(tmp_path: Path) -> None:
     made_of = data(tmp_path, "craft").treebank.made_of()
     assert {name: value for name, value in made_of.items() if name not in ("train", "dev", "test")} == {
         "head_rules": "collins",
-        "sentences": 20,
-        "seed": 1,
-        "every": 10,
-        "wordless": False,
+        "train has": digest("range(1, 21)"),
+        "dev has": digest(f"range(21, {21 + HELD_OUT})"),
+        "test has": digest(f"range(1, {sys.maxsize}, 10)"),
     }
 
 
 @needs_treebanks
 def test_voted_trees_teach_beside_gold_ones_that_count_twice(tmp_path: Path) -> None:
     """Those that choose among states, and that are scored, are the same; steps are others."""
-    of, voted = data(tmp_path, "craft"), tmp_path / "voted.mrg"
-    save_brackets(of.gold("dev")[:7], voted)
-    taught = of.taught(voted)
+    of, file = data(tmp_path, "craft"), tmp_path / "taught.mrg"
+    save_brackets(mixed(of.gold("train"), of.gold("dev")[:7], 1), file)
+    taught = of.taught(file)
     assert [len(taught.parsers.trees(part)) for part in ("train", "dev", "test")] == [
         2 * 20 + 7,
         HELD_OUT,
@@ -62,7 +63,7 @@ def test_voted_trees_teach_beside_gold_ones_that_count_twice(tmp_path: Path) -> 
     assert [ctree.tokens for ctree in taught.gold("train")] == [ctree.tokens for ctree in of.gold("train")]
     assert taught.parsers.trees("train")[:20] != of.gold("train")
     new = taught.dparser("stanza")[0].made_of.items() - of.dparser("stanza")[0].made_of.items()
-    assert {name for name, _ in new} == {"voted", "copies"}
+    assert {name for name, _ in new} == {"train"}
 
 
 @pytest.mark.parametrize(
