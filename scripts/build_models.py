@@ -1,10 +1,15 @@
 """Builds the models that have names, each with its card: `en`, which comes with d2c, and others.
 
-    python scripts/build_models.py [NAME...] [-o DIR] [--treebanks DIR] [--checkpoints DIR]
+    python scripts/build_models.py [NAME...] [-o DIR] [--treebanks DIR] [--checkpoints DIR] [--anew PART]
 
 Without names, all that are not in the directory yet, in an order in which each finds what it goes on from,
 and its teachers: after a kill the same command goes on. `d2c models` lists them where $D2C_MODELS names the
 directory. Reads $D2C_TREEBANKS (default ../shared/treebanks).
+
+With --anew, of models that are there already one part is made again, and no network is trained. confidences:
+the model parses the trees that its recipe holds out, and a new calibration is fitted to that
+(`d2c.models.calibration`). card: with what the recipe says now of data, ablation and what other scripts
+measured, and the size; all else stays as it was when the model was built.
 """
 
 from __future__ import annotations
@@ -17,7 +22,8 @@ import click
 from benchmarks.shared import say
 from d2c.base.errors import FormatError, ModelError
 from d2c.models.names import is_model
-from models.build import build
+from models.build import build, recalibrate
+from models.cards import renew
 from models.recipes import RECIPES
 from treebanks.files import folder
 
@@ -27,11 +33,22 @@ from treebanks.files import folder
 @click.option("--treebanks", type=click.Path(path_type=Path), help="Their folder.  [default: $D2C_TREEBANKS]")
 @click.option("-o", "--output", type=click.Path(path_type=Path), default="models", show_default=True)
 @click.option("--checkpoints", type=click.Path(path_type=Path), help="Folder from which training goes on.")
-def main(names: tuple[str, ...], treebanks: Path | None, output: Path, checkpoints: Path | None) -> None:
+@click.option(
+    "--anew", type=click.Choice(["confidences", "card"]), help="Only this of models that are there."
+)
+def main(
+    names: tuple[str, ...], treebanks: Path | None, output: Path, checkpoints: Path | None, anew: str | None
+) -> None:
     """Build models into directories of their names; without names, all that are not there yet."""
-    for name in names or (name for name in RECIPES if not is_model(output / name)):
+    for name in names or (name for name in RECIPES if is_model(output / name) == bool(anew)):
+        recipe, directory, place = RECIPES[name], output / name, treebanks or folder()
         try:
-            build(RECIPES[name], treebanks or folder(), output / name, say, checkpoints)
+            if anew == "card":
+                renew(directory, recipe)
+            elif anew:
+                recalibrate(recipe, directory, place, say, checkpoints)
+            else:
+                build(recipe, place, directory, say, checkpoints)
         except (FormatError, ModelError) as error:
             sys.exit(f"{name}: {error}")
 

@@ -36,8 +36,7 @@ from d2c.trees.formats.reading import Reading
 from experiments.experiment import PARTS, Treebank
 from experiments.store import Store, StoredStep
 from papers.experiment import PaperExperiment, Settings
-from papers.page import Section, write_section
-from papers.registry import TABLES, make_table
+from papers.page import TABLES, Section, make_table, write_section
 from treebanks.files import read_treebanks
 
 EVERY = "all"

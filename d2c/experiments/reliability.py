@@ -1,7 +1,9 @@
-"""How far confidences can be trusted: what is right of those that are equally sure.
+"""How far confidences can be trusted: what is right of those that are equally sure, raw or calibrated.
 
 Expected calibration error (Naeini, Cooper and Hauskrecht, AAAI 2015): the mean distance of confidence and
-share of right ones, over classes of a tenth; precision at a coverage: of the surest ones.
+share of right ones, over classes of a tenth; precision at a coverage: of the surest ones. Nothing may be
+judged on sentences from which it has learned, so what is calibrated on every other sentence is judged on the
+rest, and the other way round.
 """
 
 from __future__ import annotations
@@ -10,6 +12,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+
+from d2c.models.calibration import Calibration, Judged
 
 CLASSES = 10
 COVERAGES = (0.5, 0.7, 0.9)
@@ -40,3 +44,25 @@ def reliability(confidences: Sequence[float], right: Sequence[bool]) -> Reliabil
     surest = good[np.argsort(-sure, kind="stable")]
     precisions = [float(surest[: max(1, round(share * len(good)))].mean()) for share in COVERAGES]
     return Reliability(counts[some].tolist(), means.tolist(), shares.tolist(), error, precisions)
+
+
+class Reliabilities(NamedTuple):
+    """The reliability of a route's confidences as they are, and calibrated; None: there are too few."""
+
+    raw: Reliability
+    calibrated: Reliability | None
+
+
+def reliabilities(judged: Sequence[Judged]) -> Reliabilities | None:
+    """Return how far the confidences of some parses can be trusted; None where there are none."""
+    halves = judged[::2], judged[1::2]
+    right = [good for half in halves for one in half for good in one.right()]
+    if not right:
+        return None
+    raw = reliability([share for half in halves for one in half for share in one.shares], right)
+    learned = [Calibration.fit(half, ()) for half in reversed(halves)]
+    if None in learned:
+        return Reliabilities(raw, None)
+    pairs = [(fitted, one) for fitted, half in zip(learned, halves, strict=True) for one in half if fitted]
+    shares = [share for fitted, one in pairs for share in fitted(one.ctree, one.shares)]
+    return Reliabilities(raw, reliability(shares, right))

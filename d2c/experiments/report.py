@@ -29,8 +29,7 @@ from d2c.experiments.analysis import (
     tally,
 )
 from d2c.experiments.charts import COLOURS, line_chart, scatter_chart
-from d2c.experiments.confidences import reliabilities
-from d2c.experiments.reliability import COVERAGES, Reliability
+from d2c.experiments.reliability import COVERAGES, Reliability, reliabilities
 from d2c.experiments.rows import (
     COMPARED,
     Comparison,

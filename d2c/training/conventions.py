@@ -14,8 +14,7 @@ from d2c.base.inputs import Paths, names_of
 from d2c.base.progress import counted
 from d2c.protocols.dparser import DependencyParser
 from d2c.protocols.route import Progress, Route
-from d2c.training.sizes import TreebankSize
-from d2c.training.spec import Data
+from d2c.training.spec import Data, TreebankSize
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.heads import induce_heads

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self, TypeVar
 
+from d2c.base.counting import many
 from d2c.base.errors import each_located
 from d2c.base.files import file_name
 from d2c.base.inputs import Paths, names_of, of_each
+from d2c.base.progress import log
 from d2c.base.settings import Settings, set_by, setting
 from d2c.models.model import ARCS
 from d2c.protocols.dparser import DependencyParser
@@ -18,6 +20,7 @@ from d2c.routes.dparsers import DPARSERS, form_of, make_dparser
 from d2c.routes.registry import RouteSettings, make_route
 from d2c.training.tagging import TaggerChoice
 from d2c.trees.ctree import CTree
+from d2c.trees.dtree import DTree
 from d2c.trees.formats.reading import CLEANED, Read
 
 Made = TypeVar("Made")
@@ -46,6 +49,26 @@ class Data(Settings):
         """
         read = of_each(lambda path: each_located(work, self.reading(path), file_name(path)))
         return read(self.source(part))
+
+
+@dataclass
+class TreebankSize:
+    """How large a treebank is, said once all its d-trees were seen."""
+
+    sentences: int = 0
+    words: int = 0
+    labels: set[str] = field(default_factory=set)
+
+    def add(self, dtree: DTree) -> DTree:
+        """Count a d-tree, and return it."""
+        self.sentences, self.words = self.sentences + 1, self.words + len(dtree.heads)
+        self.labels.update(dtree.labels or ())
+        return dtree
+
+    def tell(self, treebank: Paths) -> None:
+        """Say what was counted."""
+        size = f"{many(self.sentences, 'sentence')}, {many(self.words, 'word')}"
+        log.info("%s", f"{names_of(treebank)}: {size}, {many(len(self.labels), 'label')} of arcs")
 
 
 @dataclass(frozen=True, kw_only=True)

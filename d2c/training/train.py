@@ -38,8 +38,7 @@ from d2c.routes.compatibility import (
 )
 from d2c.training.conventions import fit_to_convention
 from d2c.training.jackknife import jackknife_dtrees, parse_last_tenth
-from d2c.training.sizes import TreebankSize
-from d2c.training.spec import TrainingSpec
+from d2c.training.spec import TrainingSpec, TreebankSize
 from d2c.training.warm_up import warmed_up
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree

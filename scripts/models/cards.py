@@ -1,32 +1,20 @@
-"""Model cards: `card.json` for programs, `README.md` for people, in the directory of a model.
-
-    python scripts/models/cards.py MODEL...
-
-Building a model writes them. The command writes those of models that are there anew: with what their recipes
-say now of data, ablation and what other scripts measured, and their size; all else stays as it was when they
-were built.
-"""
+"""Model cards: `card.json` for programs, `README.md` for people, in the directory of a model."""
 
 from __future__ import annotations
 
 import json
 import platform
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[1]))  # run as a program, its neighbours are elsewhere
-
-import click
-
 from d2c.base.model_files import read_json, size_of
 from d2c.models.model import read_model_settings
-from d2c.models.names import CARD, find
-from models.recipes import RECIPES, Recipe
+from d2c.models.names import CARD
+from models.recipes import Recipe
 from models.scores import Score
 from papers.table import Cell, Table
 
@@ -56,10 +44,15 @@ def write_card(directory: Path, recipe: Recipe, scores: Sequence[Score], notes: 
         "scores": [asdict(one) for one in scores],
         "notes": dict(notes),
     }
-    renew(directory, recipe, built)
+    _write(directory, recipe, built)
 
 
-def renew(directory: Path, recipe: Recipe, built: Mapping[str, Any]) -> None:
+def renew(directory: Path, recipe: Recipe) -> None:
+    """Write both anew for a model that is there. Raises ModelError where it has no card."""
+    _write(directory, recipe, read_json(directory / CARD) | {"MB": _megabytes(directory)})
+
+
+def _write(directory: Path, recipe: Recipe, built: Mapping[str, Any]) -> None:
     """Write both with what a recipe says beside what was found when the model was built."""
     said = {"elsewhere": recipe.elsewhere, "data": [*recipe.data, *recipe.texts], "ablation": recipe.ablation}
     card = {**built, **said}
@@ -121,17 +114,3 @@ def _ablation(said: Mapping[str, Any] | None) -> list[str]:
 
 def _listed(value: object) -> str:
     return ", ".join(f"{k} {v}" for k, v in value.items()) if isinstance(value, dict) else str(value)
-
-
-@click.command()
-@click.argument("names", nargs=-1, required=True)
-def main(names: tuple[str, ...]) -> None:
-    """Write the cards of models anew."""
-    for name in names:
-        directory = find(name)
-        built = read_json(directory / CARD) | {"MB": _megabytes(directory)}
-        renew(directory, RECIPES[directory.name], built)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,4 +1,7 @@
-"""All tables on one page: for each the command, ours beside the paper's figures, and the minutes."""
+"""All tables by name, and on one page: for each the command, ours beside the paper's figures, the minutes.
+
+Another table is a function in a module and a row of published/tables.csv.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,14 @@ import csv
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from importlib import resources
+from importlib import import_module, resources
 from pathlib import Path
 from typing import NamedTuple
 
-from papers.registry import TABLES, published
+from papers.experiment import PaperExperiment
 from papers.table import Cell, Table, write_text
 
+OF_MANY = ("reduction-3", "reduction-4", "reduction-unaries")  # of many treebanks; others: of one
 PAGE = "tables.md"
 _HEAD = "head.md"  # in the package, beside the papers' figures
 _PICTURES = "tables"  # a folder beside the page
@@ -25,6 +29,43 @@ _HEAD_GOLD = """\
 
 For the same readers as [the tables with predicted tags](tables.md), which say how tables are made.
 """
+
+
+class Row(NamedTuple):
+    """A table.
+
+    path:     `module:function`; the function takes one experiment, or all, and returns the table
+    paper:    that it is from, or that its question is from
+    title:    in one line
+    figures:  the paper's own, `published/NAME.csv`, and of which data they are; None where it has none
+    """
+
+    path: str
+    paper: str
+    title: str
+    figures: str | None = None
+
+
+def published(name: str) -> str | None:
+    """Return the paper's own figures as CSV; None where it has none."""
+    file = resources.files("papers") / "published" / f"{name}.csv"
+    return file.read_text(encoding="utf-8") if file.is_file() else None
+
+
+def _rows() -> dict[str, Row]:
+    _, *rows = csv.reader((published("tables") or "").splitlines())
+    return {name: Row(path, paper, title, figures or None) for name, path, paper, title, figures in rows}
+
+
+TABLES = _rows()
+
+
+def make_table(name: str, one: PaperExperiment, many: Sequence[PaperExperiment] = ()) -> Table:
+    """Return one of TABLES, of one treebank or of many, as it is about one or many."""
+    module, function = TABLES[name].path.split(":")
+    make = getattr(import_module(module), function)
+    table: Table = make(many or [one]) if name in OF_MANY else make(one)
+    return table
 
 
 class Section(NamedTuple):

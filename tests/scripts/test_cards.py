@@ -8,9 +8,9 @@ from shutil import copytree
 import pytest
 from click.testing import CliRunner
 
+from build_models import main
 from d2c.base.model_files import read_json
 from d2c.models.names import find
-from models.cards import main
 from models.recipes import RECIPES
 
 DOCS = Path(__file__).parents[2] / "docs" / "lab" / "english.md"
@@ -19,7 +19,7 @@ DOCS = Path(__file__).parents[2] / "docs" / "lab" / "english.md"
 @pytest.mark.parametrize("name", ["en", "en-small", "en-clear", "en-ud"])
 def test_a_card_is_that_of_its_recipe(name: str, tmp_path: Path) -> None:
     copy = copytree(find(name), tmp_path / name)
-    run = CliRunner().invoke(main, [str(copy)])
+    run = CliRunner().invoke(main, [name, "--anew", "card", "-o", str(tmp_path)])
     assert run.exit_code == 0, run.output
     for file in ("card.json", "README.md"):
         assert (copy / file).read_text(encoding="utf-8") == (find(name) / file).read_text(encoding="utf-8")

@@ -23,7 +23,7 @@ from experiments.experiment import CUBED
 from papers.charts import chart
 from papers.experiment import PaperExperiment
 from papers.pad import _quickest, _with_beams
-from papers.registry import TABLES, make_table, published
+from papers.page import TABLES, make_table, published
 from tests.scripts.papers.tiny import MISSING, TOLD, Told, experiment
 
 SAMPLE = Path(__file__).parents[3] / "data" / "sample" / "train.mrg"

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from papers import page
-from papers.page import Section, beside, head, write_section
-from papers.registry import TABLES
+from papers.page import TABLES, Section, beside, head, write_section
 from papers.table import Table, bars
 
 REPOSITORY = Path(__file__).parents[3]

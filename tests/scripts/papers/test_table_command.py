@@ -16,7 +16,7 @@ import pytest
 from d2c.base.errors import ModelError
 from d2c.commands.cli import run
 from d2c.trees.formats.brackets import read_brackets, save_brackets
-from papers import registry
+from papers import page as pages
 from papers.experiment import PaperExperiment, Settings
 from papers.table import Table
 from table import main
@@ -206,9 +206,9 @@ def test_others_are_made_where_one_cannot_be(
         return Table(("a",), [["b"]])
 
     made = {"missing": missing, "fine": fine}
-    monkeypatch.setattr(registry, "import_module", lambda _: SimpleNamespace(**made))
+    monkeypatch.setattr(pages, "import_module", lambda _: SimpleNamespace(**made))
     for name, function in (("pad-1", "missing"), ("pad-2", "fine"), ("pad-4", "missing"), ("pad-5", "fine")):
-        monkeypatch.setitem(registry.TABLES, name, registry.Row(f"x:{function}", "Paper", name))
+        monkeypatch.setitem(pages.TABLES, name, pages.Row(f"x:{function}", "Paper", name))
     out = ("-o", tmp_path / "out")
     status, said, err = table("pad-1", "pad-2", "pad-4", "pad-5", *given(files), *out)
     assert (status, said) == (2, 2 * "| a |\n| --- |\n| b |\n\n"), err
