@@ -36,11 +36,8 @@ SHAPES: Mapping[str, tuple[str, str, str, str, str, str]] = {
     "sinica": ("#1:1.[0] ", "X(Head:", "A:a", ")", "|", "#\n"),
 }
 LINES = {"text": "word ", "heads": "NP left X@\n", "prm": "DELETE_LABEL X@\n"}  # @: a number
-DEEP, COMB, LONG = (
-    "deep",
-    "comb",
-    "long",
-)  # one token under many nodes; nodes with a token and a node; one node
+# One token under many nodes; nodes that each have a token and the next node; one node over many tokens
+DEEP, COMB, LONG = "deep", "comb", "long"
 SIZES = {DEEP: (500, 20_000), COMB: (500, 5_000), LONG: (1_000, 10_000)}
 
 
