@@ -37,9 +37,8 @@ from d2c.cky.settings import ChartSettings
 from d2c.cky.vocabulary import Vocabulary
 from d2c.learning.adagrad import AdaGrad
 from d2c.learning.learner import Checkpoint, Training, fingerprint_of, permuted
-from d2c.packed.arcs import ArcLabels, arcs_of, single
-from d2c.packed.dtree import packed_arcs, with_packed_arcs
-from d2c.packed.feature import ArcFeature, fit_chosen, fit_feature, fit_risk, least_probability
+from d2c.packed.arcs import ArcLabels, arcs_of, packed_arcs, single, with_packed_arcs
+from d2c.packed.scoring import ArcScoring, fit_chosen, fit_risk, fit_scoring, least_probability
 from d2c.protocols.abilities import RouteAbilities
 from d2c.protocols.route import Confidences, Progress, Route, TrainingTrees, paired
 from d2c.trees.binarization import UNARY, Symbol
@@ -66,7 +65,7 @@ class ConstrainedCKY(ChartDecoder, Route):
     """
 
     abilities = RouteAbilities(confidences=True, k_best=True, packed_arcs=True, oracle=True, conventions=True)
-    arcs_: ArcFeature
+    arcs_: ArcScoring
 
     def __init__(
         self,
@@ -237,12 +236,12 @@ class ConstrainedCKY(ChartDecoder, Route):
         # Of the trees with derivations: the grammar has a symbol for each tag of the vocabulary.
         self.vocabulary_ = Vocabulary.of([one.ctree.tokens for one in gold if one.derivation], labels)
         self._number()
-        self.allowed_, self.arcs_ = UNPRUNED, ArcFeature()
+        self.allowed_, self.arcs_ = UNPRUNED, ArcScoring()
         return gold
 
     def fit_arcs(self, ctrees: Iterable[CTree], dtrees: Iterable[DTree]) -> Self:
         """Learn what packed arcs count for, as `Route` says."""
-        fit_feature(self, ctrees, dtrees, ("labels", "yields"))
+        fit_scoring(self, ctrees, dtrees, ("labels", "yields"))
         return self
 
     def knows(self, tags: Iterable[str]) -> bool:
@@ -320,7 +319,7 @@ class ConstrainedCKY(ChartDecoder, Route):
         """Compile the kernels of decoding over packed arcs that have labels and yields."""
         route = cls(epochs=1, table_bits=4)
         route.fit_grammar([_SMALLEST])
-        route.weights_, route.arcs_ = np.zeros(16, np.float32), ArcFeature(labels=1, learned=1, yields=1)
+        route.weights_, route.arcs_ = np.zeros(16, np.float32), ArcScoring(labels=1, learned=1, yields=1)
         dtree = route.encode(_SMALLEST)
         arcs = arcs_of(np.array([[0.5, 0.0, 0.5], [0.5, 0.5, 0.0]]), dtree.heads)
         labels = ArcLabels(("S",), np.zeros((len(arcs.heads), 1), np.float32))

@@ -35,10 +35,9 @@ from d2c.cky.settings import ChartSettings
 from d2c.cky.vocabulary import Vocabulary
 from d2c.learning.semirings import count_derivations
 from d2c.packed.arc_features import ArcFeatures
-from d2c.packed.arcs import PackedArcs
-from d2c.packed.dtree import packed_arcs
-from d2c.packed.feature import ArcFeature
+from d2c.packed.arcs import PackedArcs, packed_arcs
 from d2c.packed.k_best import k_best_dtrees
+from d2c.packed.scoring import ArcScoring
 from d2c.protocols.route import Ranked, merged_ctrees
 from d2c.trees.binarization import Symbol
 from d2c.trees.constraints import SpanConstraints
@@ -64,7 +63,7 @@ class ChartDecoder:
     default_: Symbol
     allowed_: Constraints
     weights_: Floats
-    arcs_: ArcFeature
+    arcs_: ArcScoring
 
     def best(self, dtree: DTree, repairs: Repairs) -> CTree:
         """Return the best c-tree: that of the best derivation, or, among several projective d-trees of packed
@@ -105,12 +104,12 @@ class ChartDecoder:
         first, _ = self._chosen(dtree.tokens, found, self.arcs_.threshold, Repairs(), constraints)
         return merged_ctrees([(None, first), *ranked])[:k]
 
-    def by_risk(self, dtree: DTree, features: Sequence[ArcFeature]) -> list[CTree]:
-        """Return what `best` would with the scale and the threshold of each feature, all else as it is."""
+    def by_risk(self, dtree: DTree, scorings: Sequence[ArcScoring]) -> list[CTree]:
+        """Return what `best` would with the scale and the threshold of each scoring, all else as it is."""
         sentence = self._sentence(dtree, self.heads_of(dtree, Repairs()))
         scored = scored_chart(sentence)
-        found = {scale: posteriors(sentence, scored, scale) for scale in {one.scale for one in features}}
-        return [self._chosen(dtree.tokens, found[a.scale], a.threshold, Repairs())[0] for a in features]
+        found = {scale: posteriors(sentence, scored, scale) for scale in {one.scale for one in scorings}}
+        return [self._chosen(dtree.tokens, found[a.scale], a.threshold, Repairs())[0] for a in scorings]
 
     def with_posteriors(
         self, dtree: DTree, repairs: Repairs, constraints: SpanConstraints | None = None
@@ -246,7 +245,7 @@ class ChartDecoder:
         """Return packed arcs for the chart, scored by what was learned of them.
 
         observed: [n + 2] with the heads of the single d-tree
-        beam:     as of `ArcFeature`
+        beam:     as of `ArcScoring`
         """
         weight, of_labels, learned = self.arcs_.weight, self.arcs_.labels, self.arcs_.learned
         labels = np.zeros((0, 0), np.float32)

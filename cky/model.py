@@ -16,7 +16,7 @@ from d2c.cky.search.pruning import Constraints
 from d2c.cky.settings import ChartSettings
 from d2c.cky.vocabulary import Vocabulary
 from d2c.learning.weights import Arrays, Like, dense, read_arrays, sparse, sparse_in, write_arrays
-from d2c.packed.feature import ArcFeature
+from d2c.packed.scoring import ArcScoring
 from d2c.trees.binarization import GLUE, LEFT, RIGHT, UNARY, Symbol
 
 CHART_FORMAT = 5  # of the model directory; any change of the features makes a new one
@@ -59,7 +59,7 @@ class Learned(NamedTuple):
     default: Symbol
     allowed: Constraints
     weights: Floats
-    arcs: ArcFeature
+    arcs: ArcScoring
 
 
 def write_model(directory: Path, settings: ChartSettings, learned: Learned) -> None:
@@ -90,14 +90,14 @@ def read_model(directory: Path) -> tuple[ChartSettings, Learned]:
         _check_tags(file.vocabulary, grammar)
         if file.default not in grammar.symbols or file.default.bar:
             raise ValueError("the default constituent is not in the grammar")
-        feature = ArcFeature.read(file.arcs)
+        scoring = ArcScoring.read(file.arcs)
     path = directory / _WEIGHTS
     arrays = read_arrays(path, {**sparse_in(path), **_CONSTRAINTS})
     with reading(path):
         allowed = _constraints(arrays, max(file.vocabulary.tags.values()) + 1, len(grammar.rules))
         weights = dense(arrays, settings.table_bits)
     known = file.vocabulary, file.top, file.gaps, file.default
-    return settings, Learned(observed, grammar, *known, allowed, weights, feature)
+    return settings, Learned(observed, grammar, *known, allowed, weights, scoring)
 
 
 def used(observed: Grammar, settings: ChartSettings) -> Grammar:

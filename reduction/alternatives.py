@@ -11,10 +11,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from d2c.packed.arcs import PackedArcs
-from d2c.packed.dtree import packed_arcs
-from d2c.packed.feature import ArcFeature
+from d2c.packed.arcs import PackedArcs, packed_arcs
 from d2c.packed.k_best import k_best_dtrees
+from d2c.packed.scoring import ArcScoring
 from d2c.reduction.repair import backbone_of
 from d2c.trees.dtree import DTree
 
@@ -29,7 +28,7 @@ def likely_dtrees(dtree: DTree, k: int, continuous: bool) -> list[tuple[float, D
     arcs = packed_arcs(own)
     if arcs is None:
         return [(0.0, dtree)]
-    arcs = arcs.kept(ArcFeature().least, own.heads)
+    arcs = arcs.kept(ArcScoring().least, own.heads)
     log = float(arcs.logs[arcs.of_tree(own.heads)].sum(dtype=np.float64))
     best = [one for one in k_best_dtrees(arcs, k, continuous) if one.heads != own.heads]
     return [(log, dtree), *((one.log, _over(one.heads, own, arcs)) for one in best)]

@@ -15,7 +15,7 @@ from d2c.base.batches import batches
 from d2c.base.counting import commonest
 from d2c.base.model_files import read_as, reading, write_settings
 from d2c.base.settings import Settings, seed_setting, setting
-from d2c.packed.dtree import packed_arcs
+from d2c.packed.arcs import packed_arcs
 from d2c.protocols.abilities import RouteAbilities
 from d2c.protocols.route import Confidences, Ranked, Route, TrainingTrees, merged_ctrees
 from d2c.reduction.encodings import encoding_named
@@ -59,7 +59,7 @@ class ReductionFile:
     """What the JSON file of a route holds: fields of `ReductionSettings`, and what was learned.
 
     unaries: whether there is a classifier of unary chains
-    arcs:    what packed arcs count for, see `d2c.packed.feature.ArcFeature`; models of 0.2.0 have none
+    arcs:    what packed arcs count for, see `d2c.packed.scoring.ArcScoring`; models of 0.2.0 have none
     """
 
     encoding: str

@@ -36,11 +36,11 @@ from d2c.learning.kernels import kernel
 from d2c.learning.semirings import viterbi
 from d2c.packed.arc_features import add_arcs
 from d2c.packed.arcs import PackedArcs, to_arrays
-from d2c.packed.feature import ArcFeature
+from d2c.packed.scoring import ArcScoring
 
 FIRST = 1  # epochs over gold heads, from which learning over packed arcs begins
 EPOCHS = 3  # over packed arcs
-BEGIN = ArcFeature(weight=1.0, labels=0.5, learned=1.0, yields=0.5)  # what arcs count for
+BEGIN = ArcScoring(weight=1.0, labels=0.5, learned=1.0, yields=0.5)  # what arcs count for
 SQUARES = 10.0  # of gradients, that stand for what is not known of weights that were learned before
 MOST_EDGES = 1 << 19  # of a chart; nothing is learned from a sentence that has more
 _NO_PARTS = Parts(np.zeros(0, SITE), np.zeros(0, np.int32))

@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from d2c.base.arrays import Ints
 from d2c.cky.grammar import RuleTable
 from d2c.cky.search.skeleton import SITE, Sites
-from d2c.learning.forest import Forest
 from d2c.learning.kernels import inner, lean
+from d2c.learning.semirings import Forest
 
 # Instead of a rule: an edge that only collects, an edge of the glue rule
 COPY, GLUED = np.int32(-1), np.int32(-2)

@@ -20,9 +20,8 @@ from d2c.cky.search.parts import Parts, constituents, losses, parts_of
 from d2c.cky.search.pruning import UNPRUNED
 from d2c.cky.search.scoring import Scorer, score_edges
 from d2c.cky.search.skeleton import Observed
-from d2c.learning.kbest import k_best
 from d2c.learning.kernels import kernel
-from d2c.learning.semirings import marginals, viterbi
+from d2c.learning.semirings import k_best, marginals, viterbi
 from d2c.trees.binarization import UNARY
 from d2c.trees.constraints import SpanConstraints
 

@@ -43,8 +43,8 @@ from d2c.cky.search.packed_skeleton import PackedSkeleton
 from d2c.cky.search.pruning import certain_side
 from d2c.cky.search.reach import NO_YIELDS
 from d2c.cky.search.skeleton import Observed, Sites
-from d2c.learning.forest import Forest
 from d2c.learning.kernels import inner, kernel, lean
+from d2c.learning.semirings import Forest
 from d2c.packed.arc_features import ArcFeatures
 from d2c.packed.arcs import PackedArcs
 from d2c.trees.binarization import LEFT, UNARY

@@ -25,8 +25,8 @@ from d2c.automata.scores import OracleScorer, chances
 from d2c.automata.states import ATTRIBUTES, HEAD, SYMBOL, Text, attach, leaf, promote, row_of
 from d2c.automata.systems import ACCEPT, SHIFT, Tables
 from d2c.base.arrays import Floats, Ints, Longs
-from d2c.learning.forest import Forest
 from d2c.learning.kernels import kernel, lean
+from d2c.learning.semirings import Forest
 from d2c.trees.binarization import LEFT, RIGHT
 
 NODE = np.dtype(

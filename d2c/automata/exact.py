@@ -14,8 +14,7 @@ from d2c.automata.scores import OracleScorer
 from d2c.automata.states import Text
 from d2c.automata.systems import Action
 from d2c.base.arrays import Doubles, Floats, Ints
-from d2c.learning.kbest import k_best
-from d2c.learning.semirings import count_derivations, marginals, viterbi
+from d2c.learning.semirings import count_derivations, k_best, marginals, viterbi
 from d2c.packed.arcs import LEAST, PackedArcs, arc_labels_of, arcs_of
 from d2c.trees.ctree import Tokens
 

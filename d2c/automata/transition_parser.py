@@ -27,8 +27,7 @@ from d2c.base.errors import ModelError
 from d2c.base.progress import log
 from d2c.base.temporary import whole_directory
 from d2c.learning.learner import Epoch
-from d2c.packed.arcs import single
-from d2c.packed.dtree import with_packed_arcs
+from d2c.packed.arcs import single, with_packed_arcs
 from d2c.protocols.abilities import DParserAbilities
 from d2c.protocols.codes import read_training, read_trees
 from d2c.protocols.directories import SETTINGS, ModelFormat, loading

@@ -33,7 +33,7 @@ from d2c.experiments.rows import (
     with_tags_of,
 )
 from d2c.models.model import ARCS, Model
-from d2c.packed.dtree import with_packed_arcs
+from d2c.packed.arcs import with_packed_arcs
 from d2c.protocols.route import Progress, Route
 from d2c.protocols.training import accuracy
 from d2c.routes.dparsers import DPARSERS, takes

@@ -1,20 +1,36 @@
-"""One forest, several semirings: best derivation, counting, log-sum and marginals (k best:
-`d2c.learning.kbest`).
+"""Forests: all derivations of a sentence, packed into a hypergraph; and what semirings make of one: the best
+derivation, the k best, their number, log-sum and marginals.
 
 Each function is one pass over the edges of a forest (two for marginals), in the order in which they stand.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from d2c.base.arrays import Doubles, Floats, Ints
-from d2c.learning.forest import Forest
 from d2c.learning.kernels import inner, kernel
 
 
+class Forest(NamedTuple):
+    """V vertices and E edges, each of which derives a vertex from one or two others.
+
+    head:     [E] the vertex derived; edges stand in an order in which a vertex's derivations precede its uses
+    tail:     [E] the vertex that it is derived from
+    modifier: [E] the other one, or -1
+    vertices: V; the last vertex is the goal; one without derivation is an axiom
+    """
+
+    head: Ints
+    tail: Ints
+    modifier: Ints
+    vertices: int
+
+
 @inner
-def before_edges(forest: Forest, axiom: float, derived: float) -> Doubles:
+def _before_edges(forest: Forest, axiom: float, derived: float) -> Doubles:
     """Return the value [V] of each vertex before the first edge: of an axiom, or of what has derivations."""
     inside = np.full(forest.vertices, axiom)
     for vertex in forest.head:
@@ -28,7 +44,7 @@ def viterbi(forest: Forest, scores: Floats) -> Ints:
 
     scores: [E] of each edge
     """
-    best = before_edges(forest, 0.0, -np.inf)
+    best = _before_edges(forest, 0.0, -np.inf)
     back = np.full(forest.vertices, np.int32(-1))
     for edge in range(len(scores)):
         score = scores[edge] + best[forest.tail[edge]]
@@ -50,9 +66,83 @@ def viterbi(forest: Forest, scores: Floats) -> Ints:
 
 
 @kernel
+def k_best(forest: Forest, scores: Floats, k: int) -> tuple[Doubles, Ints, Ints]:
+    """Return the best derivations of the goal, best first: the k-best semiring.
+
+    As algorithm 1 of Huang and Chiang, "Better k-best Parsing" (IWPT 2005), but of an edge's k² combinations
+    only those are looked at that can be among its k best: the i-th best of one tail with the j-th best of the
+    other has i·j - 1 better ones.
+
+    scores: [E] of each edge
+
+    Their scores [K <= k]; the edges of all, one derivation after the other, those of a vertex before those
+    that use it; where each derivation begins [K + 1].
+    """
+    best = np.full((forest.vertices, k), -np.inf)  # sorted
+    back = np.full((forest.vertices, k, 3), -1, np.int32)  # edge, rank in the tail, rank in the modifier
+    inside = _before_edges(forest, 0.0, -np.inf)
+    for vertex in range(forest.vertices):
+        best[vertex, 0] = inside[vertex]
+    one = np.full(k, -np.inf)
+    one[0] = 0.0
+    for edge in range(len(scores)):
+        head, tail, modifier = forest.head[edge], forest.tail[edge], forest.modifier[edge]
+        others = best[modifier] if modifier >= 0 else one
+        for i in range(k):
+            for j in range(k // (i + 1)):
+                score = scores[edge] + best[tail, i] + others[j]
+                if score <= best[head, k - 1]:
+                    break
+                _insert(best[head], back[head], score, (edge, i, j))
+    found = 0
+    while len(scores) and found < k and best[-1, found] > -np.inf:
+        found += 1
+    begin, chosen = np.zeros(found + 1, np.int32), np.empty(found * forest.vertices, np.int32)
+    for rank in range(found):
+        begin[rank + 1] = begin[rank] + _follow(forest, back, rank, chosen[begin[rank] :])
+    return best[-1, :found].copy(), chosen[: begin[found]], begin
+
+
+@inner
+def _insert(best: Doubles, back: Ints, score: float, step: tuple[int, int, int]) -> None:
+    """Put a derivation among those of a vertex, [k] and [k, 3], the last of which is worse."""
+    rank = len(best) - 1
+    while rank > 0 and best[rank - 1] < score:
+        best[rank] = best[rank - 1]
+        for field in range(3):  # numba takes seconds to compile the assignment of an array
+            back[rank, field] = back[rank - 1, field]
+        rank -= 1
+    best[rank] = score
+    back[rank, 0], back[rank, 1], back[rank, 2] = step
+
+
+@inner
+def _follow(forest: Forest, back: Ints, rank: int, chosen: Ints) -> int:
+    """Write the edges of one derivation of the goal into `chosen` [V]; return how many.
+
+    back: [V, k, 3] edge, rank in the tail, rank in the modifier
+    """
+    ranks = np.full(forest.vertices, np.int32(-1))
+    ranks[-1] = rank
+    count = 0
+    for vertex in range(forest.vertices - 1, -1, -1):
+        if ranks[vertex] < 0 or back[vertex, ranks[vertex], 0] < 0:
+            continue
+        step = back[vertex, ranks[vertex]]
+        edge, i, j = step[0], step[1], step[2]
+        chosen[count], count = edge, count + 1
+        ranks[forest.tail[edge]] = i
+        if forest.modifier[edge] >= 0:
+            ranks[forest.modifier[edge]] = j
+    for i in range(count // 2):  # the goal's edge comes last
+        chosen[i], chosen[count - 1 - i] = chosen[count - 1 - i], chosen[i]
+    return count
+
+
+@kernel
 def count_derivations(forest: Forest) -> float:
     """Return how many derivations the goal has; exact up to 2^53."""
-    inside = before_edges(forest, 1.0, 0.0)
+    inside = _before_edges(forest, 1.0, 0.0)
     for edge in range(len(forest.head)):
         ways = inside[forest.tail[edge]]
         if forest.modifier[edge] >= 0:
@@ -67,7 +157,7 @@ def marginals(forest: Forest, scores: Floats) -> tuple[float, Doubles]:
 
     scores: [E] of each edge
     """
-    inside, weight = before_edges(forest, 0.0, -np.inf), np.empty(len(scores))
+    inside, weight = _before_edges(forest, 0.0, -np.inf), np.empty(len(scores))
     for edge in range(len(scores)):
         head, modifier = forest.head[edge], forest.modifier[edge]
         weight[edge] = scores[edge] + inside[forest.tail[edge]]

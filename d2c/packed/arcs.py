@@ -2,12 +2,14 @@
 
 A d-parser that is sure of a head gives one; where it is not, it gives those between which it hesitates. So
 the arcs of a sentence hold many d-trees at once, one of which is the parser's own. Of each arc it may say
-how probable labels are, too, and of each word how far the words below it probably reach.
+how probable labels are, too, and of each word how far the words below it probably reach. A d-tree may carry
+packed arcs: beside its own heads the other likely ones.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -16,6 +18,7 @@ from numpy.typing import NDArray
 
 from d2c.base.arrays import Bools, Doubles, Floats, Ints, Longs
 from d2c.learning.weights import Arrays
+from d2c.trees.dtree import DTree
 
 LEAST = 0.002  # probability of an arc that a d-parser mentions
 LEAST_LABEL = 1e-6  # probability of a label of an arc, at least
@@ -164,3 +167,29 @@ def _packed(words: NDArray[Any], heads: Ints, logs: Floats, labels: ArcLabels | 
     exact = logs.astype(np.float64)
     exact -= np.logaddexp.reduceat(exact, begin[:-1])[words]
     return PackedArcs(begin, heads, exact.astype(np.float32), labels)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PackedDTree(DTree):
+    """A d-tree with packed arcs, which a comparison leaves out: it equals the same d-tree without them."""
+
+    arcs: PackedArcs = field(kw_only=True, repr=False)
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether everything but the arcs is equal."""
+        if not isinstance(other, DTree):
+            return NotImplemented
+        return all(getattr(self, one.name) == getattr(other, one.name) for one in fields(DTree))
+
+    __hash__ = DTree.__hash__
+
+
+def packed_arcs(dtree: DTree) -> PackedArcs | None:
+    """Return the packed arcs of a d-tree; None where its d-parser was not asked for them."""
+    return dtree.arcs if isinstance(dtree, PackedDTree) else None
+
+
+def with_packed_arcs(dtree: DTree, arcs: PackedArcs | None) -> DTree:
+    """Return the same d-tree with these packed arcs in place of its own; None: without any."""
+    columns = {one.name: getattr(dtree, one.name) for one in fields(DTree)}
+    return DTree(**columns) if arcs is None else PackedDTree(**columns, arcs=arcs)

@@ -1,12 +1,12 @@
 """The k best d-trees over packed arcs: trees with one root, by the sum of the logarithms of their arcs.
 
 Projective ones are derivations of Eisner's chart (COLING 1996) over these arcs, each d-tree one derivation,
-and the k best come as of any forest (Huang and Chiang, IWPT 2005; `d2c.learning.kbest`). Of all d-trees the
-best is a maximum spanning tree (`d2c.packed.spanning`); the others are looked for in subspaces, as Lawler
-(Management Science 1972) has it and Camerini, Fratta and Maffioli (Networks 1980) for spanning trees: those
-without the best one's arc to the first word that has a choice, those with it but without that to the second,
-and so on, of which the best is divided in turn. A subspace is searched only when its turn has come by a
-bound, the best arc of each word.
+and the k best come as of any forest (Huang and Chiang, IWPT 2005; `d2c.learning.semirings.k_best`). Of all
+d-trees the best is a maximum spanning tree (`d2c.packed.spanning`); the others are looked for in subspaces,
+as Lawler (Management Science 1972) has it and Camerini, Fratta and Maffioli (Networks 1980) for spanning
+trees: those without the best one's arc to the first word that has a choice, those with it but without that to
+the second, and so on, of which the best is divided in turn. A subspace is searched only when its turn has
+come by a bound, the best arc of each word.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from d2c.base.arrays import Bools, Ints
-from d2c.learning.forest import Forest
-from d2c.learning.kbest import k_best
+from d2c.learning.semirings import Forest, k_best
 from d2c.packed.arcs import PackedArcs
 from d2c.packed.spanning import chu_liu_edmonds
 from d2c.trees.dtree import is_tree

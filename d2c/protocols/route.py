@@ -18,7 +18,7 @@ import numpy as np
 from d2c.base.counting import many
 from d2c.base.errors import ModelError
 from d2c.base.settings import Settings, seed_setting, setting
-from d2c.packed.feature import ArcFeature
+from d2c.packed.scoring import ArcScoring
 from d2c.protocols.abilities import RouteAbilities
 from d2c.trees.constraints import SpanConstraints, obeying
 from d2c.trees.ctree import CTree
@@ -59,7 +59,7 @@ class Route(ABC):
     """
 
     gaps_: bool = False
-    arcs_: ArcFeature
+    arcs_: ArcScoring
 
     abilities: ClassVar[RouteAbilities] = RouteAbilities()
 

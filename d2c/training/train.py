@@ -25,7 +25,7 @@ from d2c.base.progress import counted, log
 from d2c.base.temporary import scratch, whole_directory
 from d2c.models.model import ARCS, Model, load_abbreviations, save_abbreviations
 from d2c.models.names import SETTINGS
-from d2c.packed.dtree import with_packed_arcs
+from d2c.packed.arcs import with_packed_arcs
 from d2c.protocols.dparser import DependencyParser, Tagger
 from d2c.protocols.route import Progress, Route
 from d2c.protocols.training import thinned

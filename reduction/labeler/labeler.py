@@ -30,7 +30,7 @@ from d2c.learning.settings import LearnerSettings
 from d2c.learning.weights import Like, dense, read_arrays, sparse, sparse_in, write_arrays
 from d2c.learning.words import UNKNOWN, Lexicon, NamesFile, numbered
 from d2c.packed.arc_features import OBSERVED_TOKEN, ObservedTokens
-from d2c.packed.dtree import packed_arcs, with_packed_arcs
+from d2c.packed.arcs import packed_arcs, with_packed_arcs
 from d2c.reduction.encodings import ENCODINGS, encoding_named
 from d2c.reduction.labeler.backbones import Backbones, Repeated
 from d2c.reduction.labeler.features import LabelTemplates

@@ -17,10 +17,9 @@ import numpy as np
 from d2c.base.arrays import Doubles, Floats, Longs
 from d2c.learning.adagrad import Gradient
 from d2c.packed.arc_features import ArcFeatures, ObservedTokens, add_arcs
-from d2c.packed.arcs import PackedArcs, single
-from d2c.packed.dtree import packed_arcs
-from d2c.packed.feature import ArcFeature
+from d2c.packed.arcs import PackedArcs, packed_arcs, single
 from d2c.packed.k_best import Scored, k_best_dtrees
+from d2c.packed.scoring import ArcScoring
 from d2c.reduction.labeler.backbones import Backbones, Repeated
 from d2c.reduction.labeler.joint import JointStates
 from d2c.reduction.labeler.learning import add_all, label_heads, labels_scores
@@ -29,7 +28,7 @@ from d2c.trees.dtree import DTree
 
 EPOCHS_OVER_ARCS = 3
 # What arcs count for, to which weights are added; what labels say counts for nothing
-FIRST_ARC_FEATURE = ArcFeature(learned=1.0)
+FIRST_SCORING = ArcScoring(learned=1.0)
 SQUARES_BEFORE = 30.0  # of gradients, that stand for what is not known of weights that were learned before
 PACE = 5.0  # how much faster weights of arcs are learned than those of labels: the value of their features
 
@@ -47,17 +46,17 @@ class Candidates(NamedTuple):
     arcs: PackedArcs
 
     @classmethod
-    def of(cls, backbone: DTree, feature: ArcFeature, k: int, continuous: bool) -> Candidates:
+    def of(cls, backbone: DTree, scoring: ArcScoring, k: int, continuous: bool) -> Candidates:
         """Return the k likeliest; none where there are too many arcs.
 
         Where weights of arcs are learned, the backbone is always among them, the first.
         """
         own, arcs = tuple(backbone.heads), packed_arcs(backbone)
-        kept = single(own) if arcs is None else arcs.kept(feature.least, own)
+        kept = single(own) if arcs is None else arcs.kept(scoring.least, own)
         if kept.is_single:
             return cls([own], [0.0], kept)
         best = k_best_dtrees(kept, k, continuous)
-        if best and feature.learned:
+        if best and scoring.learned:
             log = float(kept.logs[kept.of_tree(own)].sum())
             best = [Scored(own, log), *(one for one in best if one.heads != own)][:k]
         return cls([one.heads for one in best], [one.log for one in best], kept)
@@ -113,7 +112,7 @@ def add_step(
 
     backbones: of the candidates
     """
-    of_arcs, features = arc_scores(example.observed, example.arcs, FIRST_ARC_FEATURE.weight, scorer.weights)
+    of_arcs, features = arc_scores(example.observed, example.arcs, FIRST_SCORING.weight, scorer.weights)
     wrong, size = example.wrong, example.labels.shape
     gold, guess = np.zeros((2, len(backbones.tags)), np.int64)
     gold[backbones.tokens] = example.labels.ravel()

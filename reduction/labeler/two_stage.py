@@ -23,14 +23,14 @@ from d2c.base.arrays import Floats
 from d2c.base.batches import batches
 from d2c.base.progress import counted
 from d2c.learning.words import numbered
-from d2c.packed.dtree import packed_arcs
-from d2c.packed.feature import ONE_HEAD, ArcFeature, fit_chosen, fit_feature, least_probability
+from d2c.packed.arcs import packed_arcs
+from d2c.packed.scoring import ONE_HEAD, ArcScoring, fit_chosen, fit_scoring, least_probability
 from d2c.protocols.abilities import RouteAbilities
 from d2c.protocols.route import TrainingTrees
 from d2c.reduction.alternatives import likely_dtrees
 from d2c.reduction.labeler.labeler import Labeler
 from d2c.reduction.labeler.over_arcs import (
-    FIRST_ARC_FEATURE,
+    FIRST_SCORING,
     ArcExample,
     Candidates,
     arc_scores,
@@ -73,7 +73,7 @@ class TwoStage(Reduction):
         constrained: bool = True,
     ) -> None:
         super().__init__(encoding, head_rules, continuous, seed)
-        self.constrained, self.labeler_, self.arcs_ = constrained, Labeler(), ArcFeature()
+        self.constrained, self.labeler_, self.arcs_ = constrained, Labeler(), ArcScoring()
 
     @property
     def is_fitted(self) -> bool:
@@ -87,7 +87,7 @@ class TwoStage(Reduction):
 
     def fit_arcs(self, ctrees: Iterable[CTree], dtrees: Iterable[DTree]) -> Self:
         """Learn what packed arcs count for, as `Route` says."""
-        fit_feature(self, ctrees, dtrees)
+        fit_scoring(self, ctrees, dtrees)
         return self
 
     def relabel(self, dtrees: Iterable[DTree], counts: Counter[str] | None = None) -> list[DTree]:
@@ -128,10 +128,10 @@ class TwoStage(Reduction):
             labelled.append(self._over(strip_unaries(ctree)[0], backbones[-1]))
             predicted.append(None if over_arcs else dtree.labels)
         labeler = Labeler(self.encoding, continuous and self.constrained, seed=self.seed)
-        self.labeler_, self.arcs_ = labeler.fit(labelled, predicted), ArcFeature()
+        self.labeler_, self.arcs_ = labeler.fit(labelled, predicted), ArcScoring()
         super()._fit(trees._replace(ctrees=treebank))
         if over_arcs:
-            self.arcs_ = FIRST_ARC_FEATURE._replace(least=least_probability(backbones))
+            self.arcs_ = FIRST_SCORING._replace(least=least_probability(backbones))
             self._learn_over_arcs(self._examples(treebank, backbones), trees)
 
     def _over(self, ctree: CTree, backbone: DTree) -> DTree:
@@ -238,4 +238,4 @@ class TwoStage(Reduction):
 
     def _restore(self, file: ReductionFile) -> None:
         super()._restore(file)
-        self.arcs_ = ArcFeature.read(file.arcs)
+        self.arcs_ = ArcScoring.read(file.arcs)

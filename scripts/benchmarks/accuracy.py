@@ -58,7 +58,7 @@ from benchmarks.shared import FilePath, Line, difference, names_option, print_ta
 from d2c.cky.settings import ChartSettings
 from d2c.experiments.rows import Parses, timed
 from d2c.learning.weights import MOST_BITS
-from d2c.packed.dtree import packed_arcs, with_packed_arcs
+from d2c.packed.arcs import packed_arcs, with_packed_arcs
 from d2c.routes.dparsers import DPARSERS
 from d2c.routes.voting.arc_voting import combine_arcs, learn_arcs
 from d2c.routes.voting.constituents import Parse, combine, learn_constituents

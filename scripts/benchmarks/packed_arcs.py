@@ -23,8 +23,8 @@ import numpy as np
 from benchmarks.shared import Line, print_table
 from d2c.experiments.rows import with_tags_of
 from d2c.experiments.significance import approximate_randomisation
-from d2c.packed.dtree import packed_arcs, with_packed_arcs
-from d2c.packed.feature import least_probability
+from d2c.packed.arcs import packed_arcs, with_packed_arcs
+from d2c.packed.scoring import least_probability
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.repair import ARCS_UNDONE, Repairs

@@ -26,7 +26,7 @@ from d2c.base.temporary import scratch
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.experiments.rows import GOLD, Parses, timed, with_tags_of
 from d2c.models.model import ARCS, parsing
-from d2c.packed.feature import ArcFeature
+from d2c.packed.scoring import ArcScoring
 from d2c.protocols.dparser import DependencyParser
 from d2c.protocols.route import Route
 from d2c.protocols.training import accuracy
@@ -436,5 +436,5 @@ class Experiment:
 
         step = self.store.step("arcs", {"route": fitted.step.key, "parses": parses.key}, make)
         route = copy(fitted.route)
-        route.arcs_ = ArcFeature.read(step.facts["arcs"])
+        route.arcs_ = ArcScoring.read(step.facts["arcs"])
         return Fitted(route, step)

@@ -11,8 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from d2c.packed.arcs import ArcLabels, PackedArcs
-from d2c.packed.dtree import packed_arcs, with_packed_arcs
+from d2c.packed.arcs import ArcLabels, PackedArcs, packed_arcs, with_packed_arcs
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import read_conllu, save_conllu

@@ -26,7 +26,7 @@ from d2c.base.temporary import scratch
 from d2c.experiments.rows import GOLD, Parses
 from d2c.experiments.significance import Difference, counted_matches, randomised
 from d2c.models.model import ARCS, parsing
-from d2c.packed.dtree import with_packed_arcs
+from d2c.packed.arcs import with_packed_arcs
 from d2c.protocols.route import Progress, Route
 from d2c.routes.compatibility import check_arcs, check_own
 from d2c.routes.registry import ROUTES, RouteSettings

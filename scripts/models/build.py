@@ -13,7 +13,7 @@ from d2c.base.temporary import scratch, whole_directory
 from d2c.experiments.rows import with_tags_of
 from d2c.models.model import Model, load_route, read_model_settings
 from d2c.models.names import SETTINGS
-from d2c.packed.feature import fit_weights, least_probability
+from d2c.packed.scoring import fit_weights, least_probability
 from d2c.parsing.rules import rules_of
 from d2c.protocols.dparser import TextRules
 from d2c.protocols.route import Progress

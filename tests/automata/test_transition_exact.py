@@ -16,7 +16,7 @@ from d2c.automata.static_oracles import SYSTEMS
 from d2c.automata.transition_parser import TransitionParser
 from d2c.base.errors import ModelError
 from d2c.learning.semirings import viterbi
-from d2c.packed.dtree import PackedDTree
+from d2c.packed.arcs import PackedDTree
 from d2c.reduction.reduction import Reduction
 from d2c.training.spec import TrainingSpec
 from d2c.trees.ctree import Tokens

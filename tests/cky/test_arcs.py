@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from d2c.cky.constrained_cky import ConstrainedCKY
-from d2c.packed.arcs import ArcLabels, arcs_of, single
-from d2c.packed.dtree import packed_arcs, with_packed_arcs
-from d2c.packed.feature import ArcFeature
+from d2c.packed.arcs import ArcLabels, arcs_of, packed_arcs, single, with_packed_arcs
+from d2c.packed.scoring import ArcScoring
 from d2c.routes.voting.constituents import constituents
 from d2c.trees.constraints import SpanConstraints
 from d2c.trees.dtree import DTree
@@ -127,9 +126,9 @@ def test_what_labels_say_counts() -> None:
     right = [labelled(route.encode(ctree), 0.9) for ctree in dev]
     spoilt = [labelled(wrong_head(route.encode(ctree), 0.5, seed), 0.9) for seed, ctree in enumerate(dev)]
     for dtrees in (right, spoilt):
-        route.arcs_ = ArcFeature()
+        route.arcs_ = ArcScoring()
         without = bracket_scores(dev, list(route.decode_all(dtrees))).f1
-        route.arcs_ = ArcFeature(labels=10.0)
+        route.arcs_ = ArcScoring(labels=10.0)
         assert bracket_scores(dev, list(route.decode_all(dtrees))).f1 > without + 2
     assert route.fit_arcs(dev, spoilt).arcs_.labels > 0
     found = [route.decode(dtree) for dtree in right]
@@ -147,6 +146,6 @@ def test_what_arcs_count_for_is_learned_and_kept(tmp_path: Path) -> None:
     assert weights[0] < 1 <= weights[1]
     route.save(tmp_path)
     assert ConstrainedCKY.load(tmp_path).arcs_ == route.arcs_
-    assert fitted().arcs_ == ArcFeature()
+    assert fitted().arcs_ == ArcScoring()
     with pytest.raises(ValueError, match="these d-trees have no packed arcs"):
         route.fit_arcs(dev, map(route.encode, dev))

@@ -15,8 +15,7 @@ from d2c.cky.search.chart import Query, build_chart
 from d2c.cky.search.deduction import COPY, GLUED, Chart
 from d2c.cky.search.pruning import UNPRUNED
 from d2c.cky.search.skeleton import TOKEN, Observed
-from d2c.learning.kbest import k_best
-from d2c.learning.semirings import count_derivations, marginals, viterbi
+from d2c.learning.semirings import count_derivations, k_best, marginals, viterbi
 from d2c.trees.binarization import LEFT, RIGHT, UNARY, Symbol
 from d2c.trees.dtree import head_outward, modifiers_of
 

@@ -24,8 +24,7 @@ from d2c.cky.search.skeleton import Observed, heads_of
 from d2c.cky.search.templates import COLUMNS, Templates
 from d2c.cky.settings import ChartSettings
 from d2c.learning.adagrad import AdaGrad, Gradient
-from d2c.learning.kbest import k_best
-from d2c.learning.semirings import count_derivations
+from d2c.learning.semirings import count_derivations, k_best
 from d2c.trees.binarization import UNARY, Symbol
 from d2c.trees.dtree import is_projective
 from tests.cky.parts import features_of, parts_of_steps, random_observed, rich_grammar

@@ -16,9 +16,8 @@ import pytest
 from d2c.base.arrays import Doubles
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.cky.search.derivations import ChartInput, derivation, scored_chart
-from d2c.packed.arcs import arcs_of
-from d2c.packed.dtree import packed_arcs, with_packed_arcs
-from d2c.packed.feature import ArcFeature
+from d2c.packed.arcs import arcs_of, packed_arcs, with_packed_arcs
+from d2c.packed.scoring import ArcScoring
 from d2c.routes.voting.constituents import constituents
 from d2c.trees.compatible import Constituent, cross
 from d2c.trees.constraints import SpanConstraints
@@ -147,7 +146,7 @@ def test_scale_and_threshold_are_kept_in_files(tmp_path: Path) -> None:
     route, dtrees = risking(fitted(), 0.02, 0.35), [*hesitant()][:20]
     route.save(tmp_path)
     again = ConstrainedCKY.load(tmp_path)
-    assert again.arcs_ == route.arcs_ == ArcFeature(scale=0.02, threshold=0.35)
+    assert again.arcs_ == route.arcs_ == ArcScoring(scale=0.02, threshold=0.35)
     assert [*again.decode_all(dtrees)] == [*route.decode_all(dtrees)] != [*fitted().decode_all(dtrees)]
 
 
@@ -170,7 +169,7 @@ def test_all_ways_to_decode_give_the_same_tree() -> None:
 
 def test_many_scales_and_thresholds_share_a_chart(monkeypatch: pytest.MonkeyPatch) -> None:
     pairs = (0.0, 0.0), (0.1, 0.5), (0.02, 0.2)
-    plain, features = fitted(), [ArcFeature(scale=scale, threshold=least) for scale, least in pairs]
+    plain, features = fitted(), [ArcScoring(scale=scale, threshold=least) for scale, least in pairs]
     dtrees = [*hesitant()][:20]
     expected = [[*risking(plain, one.scale, one.threshold).decode_all(dtrees)] for one in features]
     assert expected[0] != expected[1] != expected[2]

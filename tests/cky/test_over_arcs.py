@@ -35,9 +35,8 @@ from d2c.learning.adagrad import AdaGrad, Gradient
 from d2c.learning.learner import Epoch, fingerprint_of
 from d2c.learning.weights import halved
 from d2c.packed.arc_features import VALUED
-from d2c.packed.arcs import single
-from d2c.packed.dtree import packed_arcs, with_packed_arcs
-from d2c.packed.feature import FEWER, WEIGHTS, ArcFeature, least_probability
+from d2c.packed.arcs import packed_arcs, single, with_packed_arcs
+from d2c.packed.scoring import FEWER, WEIGHTS, ArcScoring, least_probability
 from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.dtree import DTree, is_projective
 from d2c.trees.repair import ARCS_UNDONE, Repairs
@@ -183,7 +182,7 @@ def test_it_learns_from_d_trees_with_packed_arcs(tmp_path: Path) -> None:
     route, dev = learned(), sample("dev", 100)
     dtrees = spoilt(route, dev)
     plain = without_arcs(route, sample("train", 300))
-    assert plain.arcs_ == ArcFeature() and route.arcs_.learned == 1 and route.arcs_.least < 0.4
+    assert plain.arcs_ == ArcScoring() and route.arcs_.learned == 1 and route.arcs_.least < 0.4
     plain.arcs_ = route.arcs_._replace(learned=0)
     f1, other = (bracket_scores(dev, list(one.decode_all(dtrees))).f1 for one in (route, plain))
     assert f1 > other + 1
@@ -210,7 +209,7 @@ def test_what_arcs_count_for_is_chosen_on_held_out_trees(monkeypatch: pytest.Mon
         route.arcs_ = route.arcs_._replace(scale=0.7, threshold=0.5)
 
     monkeypatch.setattr(ConstrainedCKY, "decode_all", decode_all)
-    for module in ("d2c.packed.feature", "d2c.cky.constrained_cky"):
+    for module in ("d2c.packed.scoring", "d2c.cky.constrained_cky"):
         monkeypatch.setattr(f"{module}.bracket_scores", lambda gold, guess, gaps: Scores())
     monkeypatch.setattr("d2c.cky.constrained_cky.fit_risk", fit_risk)
     train = sample("train", 60)
@@ -275,14 +274,14 @@ def test_confidences_and_k_best_have_the_features_of_arcs() -> None:
 def test_a_model_without_features_of_arcs_is_what_it_was(tmp_path: Path) -> None:
     """Files had three numbers of arcs, or none."""
     route, dtrees = copy.copy(learned()), spoilt(learned(), sample("dev", 30))
-    route.arcs_ = ArcFeature(2.0, 0.01, 0.5)
+    route.arcs_ = ArcScoring(2.0, 0.01, 0.5)
     route.save(tmp_path)
     file = tmp_path / "cky.json"
     text = json.loads(file.read_text(encoding="utf-8"))
     text["arcs"] = text["arcs"][:3]
     file.write_text(json.dumps(text), encoding="utf-8")
     again = ConstrainedCKY.load(tmp_path)
-    assert again.arcs_ == route.arcs_ == ArcFeature(2.0, 0.01, 0.5)
+    assert again.arcs_ == route.arcs_ == ArcScoring(2.0, 0.01, 0.5)
     assert list(again.decode_all(dtrees)) == list(route.decode_all(dtrees))
     packed = again.packed(single(dtrees[0].heads), again.vocabulary_.observe(*seen(dtrees[0])), np.inf)
     assert packed.features is None
@@ -328,13 +327,13 @@ def test_a_chart_goes_on_over_arcs_from_its_own_weights() -> None:
     """One step over the arcs that are kept and the gold ones; what arcs count for and grammar stay."""
     ctree = next(one for one in sample("train", 400) if len(one.tokens) == 12)
     route = with_weights(ConstrainedCKY(epochs=1, table_bits=12).fit(sample("train", 60)), 3)
-    route.arcs_ = ArcFeature(2.0, 0.001, 0.5)
+    route.arcs_ = ArcScoring(2.0, 0.001, 0.5)
     dtree = labelled(wrong_head(route.encode(ctree), 0.5, 1), 0.6)
     arcs, gold, before = packed_arcs(dtree), route.gold(ctree, dtree), route.weights_.copy()
     assert arcs is not None and gold.derivation is not None
     learner = AdaGrad.after(before, SQUARES, 0.1, 1e-6)
     other = copy.copy(route)
-    other.weights_, other.arcs_ = learner.weights, ArcFeature(2.0, 0.001, 0.5, 1.0)
+    other.weights_, other.arcs_ = learner.weights, ArcScoring(2.0, 0.001, 0.5, 1.0)
     observed = route.vocabulary_.observe(ctree.tokens, gold.heads, gold.labels)
     kept = arcs.kept(0.001, gold.heads, gold.gold_heads)
     asked, parts = (
@@ -344,6 +343,6 @@ def test_a_chart_goes_on_over_arcs_from_its_own_weights() -> None:
     assert step_over_arcs(learner, Gradient.of(learner), asked, parts)[0] > 0
     assert route.go_on([ctree], [dtree], 1) is route
     assert np.array_equal(route.weights_, halved(learner.truncated_average()))
-    assert not np.array_equal(route.weights_, before) and route.arcs_ == ArcFeature(2.0, 0.001, 0.5, 1.0)
+    assert not np.array_equal(route.weights_, before) and route.arcs_ == ArcScoring(2.0, 0.001, 0.5, 1.0)
     with pytest.raises(ValueError):
         route.go_on([ctree], [], 1)

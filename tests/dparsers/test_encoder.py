@@ -31,7 +31,7 @@ from d2c.dparsers.stanza.encoder import (
 from d2c.dparsers.stanza.graph import SmoothedLoss
 from d2c.dparsers.stanza.parser import StanzaParser
 from d2c.dparsers.stanza.tagger import StanzaTagger
-from d2c.packed.dtree import PackedDTree
+from d2c.packed.arcs import PackedDTree
 from d2c.protocols.directories import SETTINGS
 from d2c.protocols.dparser import Progress, TaggingProgress
 from tests.dparsers.encoders import WINDOW, tiny_encoder

@@ -17,7 +17,7 @@ from stanza.models.common.chuliu_edmonds import chuliu_edmonds_one_root
 from d2c.dparsers.settings import StanzaSettings
 from d2c.dparsers.stanza.graph import ArcLabelScorer, SmoothedLoss, best_heads, ends_of_yields
 from d2c.dparsers.stanza.parser import StanzaParser
-from d2c.packed.dtree import packed_arcs
+from d2c.packed.arcs import packed_arcs
 from d2c.trees.dtree import subtrees
 from d2c.trees.formats.conllu import read_conllu
 from tests.dparsers.sentences import treebank, write

@@ -10,9 +10,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from d2c.learning.forest import Forest
-from d2c.learning.kbest import k_best
-from d2c.learning.semirings import count_derivations, marginals, viterbi
+from d2c.learning.semirings import Forest, count_derivations, k_best, marginals, viterbi
 
 
 def random_forest(rng: random.Random) -> Forest:

@@ -9,8 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from d2c.packed.arcs import ArcLabels, PackedArcs, arcs_of, single
-from d2c.packed.dtree import packed_arcs, with_packed_arcs
+from d2c.packed.arcs import ArcLabels, PackedArcs, arcs_of, packed_arcs, single, with_packed_arcs
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.labels import phrase_symbols

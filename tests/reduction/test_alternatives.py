@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from d2c.packed.arcs import PackedArcs, arc_labels_of, arcs_of
-from d2c.packed.dtree import PackedDTree, packed_arcs, with_packed_arcs
-from d2c.packed.feature import ONE_HEAD, ArcFeature
+from d2c.packed.arcs import PackedArcs, PackedDTree, arc_labels_of, arcs_of, packed_arcs, with_packed_arcs
+from d2c.packed.scoring import ONE_HEAD, ArcScoring
 from d2c.reduction.encodings import ENCODINGS
 from d2c.reduction.labeler.two_stage import TwoStage
 from d2c.reduction.reduction import Reduction
@@ -88,7 +87,7 @@ def test_shares_are_those_of_all_d_trees(encoding: str) -> None:
     route, several = reduction(encoding), 0
     for seed, gold in enumerate(dtrees(route)):
         dtree = packed(gold, seed)
-        arcs, every = dtree.arcs.kept(ArcFeature().least, dtree.heads), list[tuple[float, CTree]]()
+        arcs, every = dtree.arcs.kept(ArcScoring().least, dtree.heads), list[tuple[float, CTree]]()
         for heads, total in trees_of(arcs, True).items():
             pairs = enumerate(zip(heads, dtree.heads, dtree.labels or (), strict=True))
             labels = [own if h == old else likeliest(arcs, m, h) for m, (h, old, own) in pairs]
@@ -108,7 +107,7 @@ def test_without_labels_of_arcs_the_d_trees_own_stay() -> None:
         dtree = packed(gold, seed, labelled=False)
         every = [
             (exp(total), route.decode(replace(gold, heads=heads)))
-            for heads, total in trees_of(dtree.arcs.kept(ArcFeature().least, dtree.heads), True).items()
+            for heads, total in trees_of(dtree.arcs.kept(ArcScoring().least, dtree.heads), True).items()
         ]
         assert of_route(route, dtree, 1000) == pytest.approx(by_brackets(every), rel=1e-4)
 
@@ -117,10 +116,10 @@ def test_without_labels_of_arcs_the_d_trees_own_stay() -> None:
 def test_of_the_labeler_labels_count_too(weight: float, least: float) -> None:
     """Where it decodes the d-parser's own d-tree only, this comes first, and the others are as probable."""
     route, several = copy.copy(labeler()), 0
-    route.arcs_ = ArcFeature(weight, least, 0.5)
+    route.arcs_ = ArcScoring(weight, least, 0.5)
     for seed, gold in enumerate(dtrees(route)):
         dtree, every = packed(gold, seed), list[tuple[float, CTree]]()
-        arcs = dtree.arcs.kept(0.05 if least < 1 else ArcFeature().least, dtree.heads)
+        arcs = dtree.arcs.kept(0.05 if least < 1 else ArcScoring().least, dtree.heads)
         for heads, total in trees_of(arcs, True).items():
             [(labelled, shares)] = route.labeler_.label_with_shares([replace(dtree, heads=heads)], 0.5)
             sure = weight * total + fsum(map(log, shares))

@@ -17,14 +17,13 @@ import pytest
 from d2c.base.errors import ModelError
 from d2c.learning.adagrad import AdaGrad, Gradient
 from d2c.packed.arc_features import VALUED, ArcFeatures
-from d2c.packed.arcs import single
-from d2c.packed.dtree import PackedDTree, packed_arcs, with_packed_arcs
-from d2c.packed.feature import ArcFeature, least_probability
+from d2c.packed.arcs import PackedDTree, packed_arcs, single, with_packed_arcs
+from d2c.packed.scoring import ArcScoring, least_probability
 from d2c.reduction.labeler.backbones import Backbones, Repeated
 from d2c.reduction.labeler.joint import JointStates
 from d2c.reduction.labeler.labeler import Labeler
 from d2c.reduction.labeler.learning import add_all, label_heads
-from d2c.reduction.labeler.over_arcs import FIRST_ARC_FEATURE, PACE, ArcExample, Candidates, add_step
+from d2c.reduction.labeler.over_arcs import FIRST_SCORING, PACE, ArcExample, Candidates, add_step
 from d2c.reduction.labeler.two_stage import TwoStage
 from d2c.trees.conversion import order_arcs
 from d2c.trees.ctree import CTree
@@ -132,12 +131,12 @@ def test_candidates_are_the_likeliest_and_the_d_parsers_own() -> None:
     dtree = spoilt(sample("train", 3))[2]
     arcs, own = packed_arcs(dtree), tuple(dtree.heads)
     assert arcs is not None and not arcs.is_single
-    plain, found = (Candidates.of(dtree, one, 16, True) for one in (ArcFeature(), FIRST_ARC_FEATURE))
+    plain, found = (Candidates.of(dtree, one, 16, True) for one in (ArcScoring(), FIRST_SCORING))
     assert found.dtrees[0] == own and sorted(found.dtrees) == sorted(plain.dtrees)
     assert found.logs[0] == pytest.approx(plain.logs[list(plain.dtrees).index(own)])
-    assert list(Candidates.of(dtree, FIRST_ARC_FEATURE, 1, True).dtrees) == [own]
+    assert list(Candidates.of(dtree, FIRST_SCORING, 1, True).dtrees) == [own]
     (alone,) = bare([dtree])
-    assert Candidates.of(alone, FIRST_ARC_FEATURE, 16, True)[:2] == ([own], [0.0])
+    assert Candidates.of(alone, FIRST_SCORING, 16, True)[:2] == ([own], [0.0])
 
 
 def test_it_learns_from_d_trees_with_packed_arcs(tmp_path: Path) -> None:
@@ -145,8 +144,8 @@ def test_it_learns_from_d_trees_with_packed_arcs(tmp_path: Path) -> None:
     route, dev, train = learned(), sample("dev", 100), sample("train", 300)
     dtrees = spoilt(dev)
     plain = TwoStage().fit(train, dtrees=bare(spoilt(train)))
-    assert plain.arcs_ == ArcFeature()
-    assert route.arcs_ == FIRST_ARC_FEATURE._replace(least=least_probability(spoilt(train)))
+    assert plain.arcs_ == ArcScoring()
+    assert route.arcs_ == FIRST_SCORING._replace(least=least_probability(spoilt(train)))
     plain.arcs_ = route.arcs_._replace(learned=0)
     guesses = route.decode_all(dtrees), plain.decode_all(dtrees), route.decode_all(bare(dtrees))
     f1, other, alone = (bracket_scores(dev, list(guess)).f1 for guess in guesses)
@@ -184,7 +183,7 @@ def test_held_out_trees_choose_the_pass_and_what_arcs_count_for(monkeypatch: pyt
             return 50 - abs(np.log2(asked[-1][0]) - 2) - len({weights for _, weights in asked})
 
     monkeypatch.setattr(TwoStage, "decode_all", decode_all)
-    for module in ("d2c.packed.feature", "d2c.reduction.labeler.two_stage"):
+    for module in ("d2c.packed.scoring", "d2c.reduction.labeler.two_stage"):
         monkeypatch.setattr(f"{module}.bracket_scores", lambda gold, guess, gaps: Falling())
     route, dtrees = TwoStage(), spoilt(train)
     route.fit(train, train[:9], dtrees=dtrees, dev_dtrees=dtrees[:9])

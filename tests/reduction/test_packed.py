@@ -12,10 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from d2c.packed.arcs import ArcLabels, arcs_of, single
-from d2c.packed.dtree import PackedDTree, with_packed_arcs
-from d2c.packed.feature import ArcFeature
+from d2c.packed.arcs import ArcLabels, PackedDTree, arcs_of, single, with_packed_arcs
 from d2c.packed.k_best import k_best_dtrees
+from d2c.packed.scoring import ArcScoring
 from d2c.reduction.labeler.two_stage import TwoStage
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
@@ -61,7 +60,7 @@ def test_the_right_heads_among_others_are_found() -> None:
 @pytest.mark.parametrize("weight", [0.1, 1.0, 10.0])
 def test_the_best_of_labels_and_arcs_is_taken(weight: float) -> None:
     route = copy.copy(fitted())
-    route.arcs_ = ArcFeature(weight, 0.02)
+    route.arcs_ = ArcScoring(weight, 0.02)
     for dtree in spoilt(sample("dev", 30), 0.8):
         assert isinstance(dtree, PackedDTree)
         trees = k_best_dtrees(dtree.arcs.kept(0.02, projectivize(dtree.heads)), 16, True)
@@ -90,7 +89,7 @@ def test_what_the_d_parser_says_of_labels_counts(packed: bool) -> None:
         said = with_packed_arcs(dtree, dtree.arcs._replace(labels=ArcLabels(names, np.log(shares))))
         sure = []
         for weight in (0.0, 10.0, 20.0):
-            route.arcs_ = ArcFeature(1.0, 0.02, weight)
+            route.arcs_ = ArcScoring(1.0, 0.02, weight)
             (found,) = route.relabel([said])
             if weight == 0:
                 assert found == route.relabel([dtree])[0]
@@ -110,7 +109,7 @@ def test_crossing_arcs_are_taken_where_trees_have_gaps() -> None:
     table = np.full((4, 5), 0.001)
     table[range(4), (0, 1, 1, 2)], table[2, 2] = 1.0, 0.01
     chain = PackedDTree(tokens, (0, 1, 2, 3), arcs=arcs_of(table, (0, 1, 2, 3), 0.0005))
-    route.arcs_ = ArcFeature(100.0, 0.0001)
+    route.arcs_ = ArcScoring(100.0, 0.0001)
     assert route.relabel([chain])[0].heads == (0, 1, 1, 2)
     route.continuous = True
     assert route.relabel([chain])[0].heads == (0, 1, 2, 2)
@@ -131,6 +130,6 @@ def test_what_arcs_count_for_is_learned_and_kept(tmp_path: Path) -> None:
     assert weights[0] < weights[1]
     route.save(tmp_path)
     assert TwoStage.load(tmp_path).arcs_ == route.arcs_
-    assert fitted().arcs_ == ArcFeature()
+    assert fitted().arcs_ == ArcScoring()
     with pytest.raises(ValueError, match="these d-trees have no packed arcs"):
         route.fit_arcs(dev, bare(spoilt(dev)))

@@ -24,7 +24,7 @@ from d2c.experiments.rows import with_tags_of
 from d2c.models import functions
 from d2c.models.model import Model
 from d2c.models.names import available, find
-from d2c.packed.feature import ArcFeature
+from d2c.packed.scoring import ArcScoring
 from d2c.parsing.text import PENN
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import format_bracket, parse_bracket, write_brackets
@@ -222,7 +222,7 @@ def test_an_encoder_has_the_chart_of_another_model(
     assert isinstance(model.route, ConstrainedCKY) and isinstance(chart, ConstrainedCKY)
     [first] = begun
     np.testing.assert_array_equal(first.weights_, chart.weights_)
-    assert f"packed arcs: {first.arcs_}" in said and first.arcs_ != chart.arcs_ == ArcFeature()
+    assert f"packed arcs: {first.arcs_}" in said and first.arcs_ != chart.arcs_ == ArcScoring()
     found = model.route.arcs_
     assert found._replace(weight=0, yields=0) == first.arcs_._replace(weight=0, yields=0, learned=1.0)
     assert f"packed arcs, when the chart has learned: {found}" in said

@@ -13,8 +13,8 @@ from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.experiments.comparison import compare_on
 from d2c.experiments.rows import Comparison
 from d2c.models.model import Model
-from d2c.packed.dtree import packed_arcs, with_packed_arcs
-from d2c.packed.feature import ArcFeature
+from d2c.packed.arcs import packed_arcs, with_packed_arcs
+from d2c.packed.scoring import ArcScoring
 from d2c.reduction.labeler.two_stage import TwoStage
 from d2c.training.spec import TrainingSpec
 from d2c.training.train import train_models
@@ -39,7 +39,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Comparison,
 def test_what_arcs_count_for_is_learned_for_each_route(trained: tuple[Path, Comparison, list[str]]) -> None:
     directory, _, said = trained
     learned = [cast(ConstrainedCKY | TwoStage, Model.load(directory / name).route).arcs_ for name in ROUTES]
-    assert ArcFeature() not in learned
+    assert ArcScoring() not in learned
     assert [text for text in said if text.startswith("packed arcs")] == [
         "packed arcs: d-parser on nine tenths",
         "packed arcs: route cky on nine tenths",

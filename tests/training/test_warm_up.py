@@ -168,7 +168,7 @@ WARM = (
     + """
 import d2c
 from d2c.cky.constrained_cky import ConstrainedCKY
-from d2c.packed.dtree import packed_arcs
+from d2c.packed.arcs import packed_arcs
 ConstrainedCKY.warm_up()
 ConstrainedCKY.warm_up_packed()
 event.register("numba:compile", Listener())

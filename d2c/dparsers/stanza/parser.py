@@ -37,8 +37,7 @@ from d2c.dparsers.stanza.networks import (
 )
 from d2c.dparsers.stanza.tasks import ARGUMENTS, CHARLM, SMOOTHING, ArcTask, StanzaEstimator
 from d2c.dparsers.stanza.training import EncoderPair, Preset
-from d2c.packed.arcs import single
-from d2c.packed.dtree import with_packed_arcs
+from d2c.packed.arcs import single, with_packed_arcs
 from d2c.protocols.abilities import DParserAbilities
 from d2c.protocols.codes import read_trees
 from d2c.protocols.directories import SETTINGS, ModelFormat, loading

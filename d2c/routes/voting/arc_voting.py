@@ -13,8 +13,15 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from d2c.packed.arcs import LEAST, ArcLabels, PackedArcs, arc_labels_of, arcs_of
-from d2c.packed.dtree import packed_arcs, with_packed_arcs
+from d2c.packed.arcs import (
+    LEAST,
+    ArcLabels,
+    PackedArcs,
+    arc_labels_of,
+    arcs_of,
+    packed_arcs,
+    with_packed_arcs,
+)
 from d2c.packed.spanning import spanning_tree
 from d2c.routes.voting.constituents import voted_tags
 from d2c.routes.voting.weights import Example, Support, VotingWeights, equal_votes, learn_votes

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from d2c.packed.arcs import ArcLabels, arcs_of
-from d2c.packed.dtree import PackedDTree, packed_arcs, with_packed_arcs
+from d2c.packed.arcs import ArcLabels, PackedDTree, arcs_of, packed_arcs, with_packed_arcs
 from d2c.routes.voting.arc_voting import combine_arcs, learn_arcs
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree, is_tree

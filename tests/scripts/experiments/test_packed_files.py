@@ -6,8 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from d2c.packed.arcs import ArcLabels, PackedArcs, arcs_of, single
-from d2c.packed.dtree import packed_arcs, with_packed_arcs
+from d2c.packed.arcs import ArcLabels, PackedArcs, arcs_of, packed_arcs, single, with_packed_arcs
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from experiments.packed_files import read_dtrees, save_dtrees

@@ -11,8 +11,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from d2c.base.progress import counted
-from d2c.packed.arcs import LEAST
-from d2c.packed.dtree import packed_arcs
+from d2c.packed.arcs import LEAST, packed_arcs
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.scores.brackets import bracket_scores, metric_for
@@ -27,8 +26,8 @@ BEAM, WIDER = 2.5, 4.0  # of logarithms; the wider one takes longer, so it must 
 GAIN = 0.15
 
 
-class ArcFeature(NamedTuple):
-    """Probabilities of packed arcs as a feature beside the others of a model.
+class ArcScoring(NamedTuple):
+    """What probabilities of packed arcs count for, beside the features of a model.
 
     A model's files have them as a row in this order.
 
@@ -52,19 +51,19 @@ class ArcFeature(NamedTuple):
     beam: float = BEAM
 
     @classmethod
-    def read(cls, row: Sequence[float]) -> ArcFeature:
+    def read(cls, row: Sequence[float]) -> ArcScoring:
         """Return that of a file. Raises ValueError for numbers out of range, TypeError for more of them."""
-        feature = cls(*row)
-        numbers = all(isinstance(number, int | float) and 0 <= number <= 1000 for number in feature)
-        if not numbers or feature.learned not in (0, 1) or feature.threshold >= 1:
+        scoring = cls(*row)
+        numbers = all(isinstance(number, int | float) and 0 <= number <= 1000 for number in scoring)
+        if not numbers or scoring.learned not in (0, 1) or scoring.threshold >= 1:
             raise ValueError("what packed arcs count for is out of range")
-        return feature
+        return scoring
 
 
 class OverArcs(Protocol):
     """A route that looks among packed arcs; arcs_: what these count for."""
 
-    arcs_: ArcFeature
+    arcs_: ArcScoring
 
     @property
     def gaps_(self) -> bool:
@@ -79,15 +78,15 @@ class OverArcs(Protocol):
 class RiskyRoute(OverArcs, Protocol):
     """One that also looks for trees of minimum Bayes risk."""
 
-    def by_risk(self, dtree: DTree, features: Sequence[ArcFeature]) -> list[CTree]:
-        """Return the c-tree with the scale and the threshold of each feature, all else as it is."""
+    def by_risk(self, dtree: DTree, scorings: Sequence[ArcScoring]) -> list[CTree]:
+        """Return the c-tree with the scale and the threshold of each scoring, all else as it is."""
         ...
 
 
-def fit_feature(
+def fit_scoring(
     route: OverArcs, ctrees: Iterable[CTree], dtrees: Iterable[DTree], numbers: Sequence[str] = ("labels",)
 ) -> None:
-    """Give a route the feature with which it has the best F1 on held-out d-trees with packed arcs.
+    """Give a route the scoring with which it has the best F1 on held-out d-trees with packed arcs.
 
     numbers: what the route sees beside probabilities of arcs, by the names of weights
 
@@ -96,7 +95,7 @@ def fit_feature(
     """
     parsed, learned = list(dtrees), route.arcs_.learned
     score = _score_of(route, ctrees, parsed)
-    found = learn_feature(lambda feature: score(feature._replace(learned=learned)), parsed, numbers)
+    found = learn_scoring(lambda scoring: score(scoring._replace(learned=learned)), parsed, numbers)
     route.arcs_ = found._replace(learned=learned)
 
 
@@ -109,28 +108,28 @@ def fit_chosen(route: OverArcs, ctrees: Iterable[CTree], dtrees: Iterable[DTree]
 
 def _score_of(
     route: OverArcs, ctrees: Iterable[CTree], dtrees: Sequence[DTree]
-) -> Callable[[ArcFeature], float]:
+) -> Callable[[ArcScoring], float]:
     """Return the F1 of a route on held-out d-trees as a function of what packed arcs count for."""
     gold = list(ctrees)
 
-    def f1(feature: ArcFeature) -> float:
-        route.arcs_ = feature
-        guesses = counted(route.decode_all(dtrees), f"packed arcs count {feature.weight:g}")
+    def f1(scoring: ArcScoring) -> float:
+        route.arcs_ = scoring
+        guesses = counted(route.decode_all(dtrees), f"packed arcs count {scoring.weight:g}")
         return bracket_scores(gold, list(guesses), gaps=route.gaps_).f1
 
     return f1
 
 
-def learn_feature(
-    score: Callable[[ArcFeature], float], dtrees: Iterable[DTree], numbers: Sequence[str] = ("labels",)
-) -> ArcFeature:
+def learn_scoring(
+    score: Callable[[ArcScoring], float], dtrees: Iterable[DTree], numbers: Sequence[str] = ("labels",)
+) -> ArcScoring:
     """Return the one with which held-out d-trees with packed arcs score best; where their own heads alone
     score as well, none but these are kept. Raises ValueError without arcs.
 
     The weights of arcs and of other numbers that the d-parser gives are searched for in turn.
     """
     given, score = list(dtrees), cache(score)
-    best = ArcFeature(least=least_probability(given))
+    best = ArcScoring(least=least_probability(given))
     best = best._replace(weight=best_weight(lambda weight: score(best._replace(weight=weight))))
     for number in filter(partial(_gives, given), numbers):
         for name in (number, "weight"):
@@ -144,23 +143,23 @@ def _gives(dtrees: Sequence[DTree], name: str) -> bool:
     return any(getattr(packed_arcs(dtree), name, None) is not None for dtree in dtrees)
 
 
-def _better(score: Callable[[ArcFeature], float], feature: ArcFeature, name: str) -> ArcFeature:
-    """Return the feature with the best weight of this name, if that is better than its own."""
-    found = feature._replace(**{name: best_weight(lambda weight: score(feature._replace(**{name: weight})))})
-    return found if score(found) > score(feature) else feature
+def _better(score: Callable[[ArcScoring], float], scoring: ArcScoring, name: str) -> ArcScoring:
+    """Return the scoring with the best weight of this name, if that is better than its own."""
+    found = scoring._replace(**{name: best_weight(lambda weight: score(scoring._replace(**{name: weight})))})
+    return found if score(found) > score(scoring) else scoring
 
 
 def _widened(
-    score: Callable[[ArcFeature], float], feature: ArcFeature, dtrees: Sequence[DTree]
-) -> ArcFeature:
-    """Return the feature with the wider beam where ends of yields count, and it gains enough: what they leave
+    score: Callable[[ArcScoring], float], scoring: ArcScoring, dtrees: Sequence[DTree]
+) -> ArcScoring:
+    """Return the scoring with the wider beam where ends of yields count, and it gains enough: what they leave
     out may be right if they say of arcs what these say themselves, as posteriors of one chart do."""
-    wide = feature._replace(beam=WIDER)
-    counts = feature.yields > 0 and _gives(dtrees, "yields")
-    return wide if counts and score(wide) > score(feature) + GAIN else feature
+    wide = scoring._replace(beam=WIDER)
+    counts = scoring.yields > 0 and _gives(dtrees, "yields")
+    return wide if counts and score(wide) > score(scoring) + GAIN else scoring
 
 
-def chosen(score: Callable[[ArcFeature], float], feature: ArcFeature, dtrees: Iterable[DTree]) -> ArcFeature:
+def chosen(score: Callable[[ArcScoring], float], scoring: ArcScoring, dtrees: Iterable[DTree]) -> ArcScoring:
     """Return the one whose threshold, and whose weight of arcs, score best on held-out d-trees, for what has
     learned over packed arcs: the d-parser is better than those of folds, which have learned from fewer
     sentences.
@@ -170,10 +169,10 @@ def chosen(score: Callable[[ArcFeature], float], feature: ArcFeature, dtrees: It
     given, score = list(dtrees), cache(score)
     thresholds = [least_probability(given, number) for number in FEWER]
 
-    def with_threshold(feature: ArcFeature) -> ArcFeature:
-        return max((feature._replace(least=least) for least in thresholds), key=score)
+    def with_threshold(scoring: ArcScoring) -> ArcScoring:
+        return max((scoring._replace(least=least) for least in thresholds), key=score)
 
-    return _widened(score, with_threshold(reweighted(score, with_threshold(feature), given)), given)
+    return _widened(score, with_threshold(reweighted(score, with_threshold(scoring), given)), given)
 
 
 def fit_weights(route: OverArcs, ctrees: Iterable[CTree], dtrees: Iterable[DTree]) -> None:
@@ -183,11 +182,11 @@ def fit_weights(route: OverArcs, ctrees: Iterable[CTree], dtrees: Iterable[DTree
 
 
 def reweighted(
-    score: Callable[[ArcFeature], float], feature: ArcFeature, dtrees: Sequence[DTree]
-) -> ArcFeature:
-    """Return the feature with the best weights of arcs and, where these count, of ends of yields."""
-    best = _better(score, feature, "weight")
-    return _better(score, best, "yields") if feature.yields > 0 and _gives(dtrees, "yields") else best
+    score: Callable[[ArcScoring], float], scoring: ArcScoring, dtrees: Sequence[DTree]
+) -> ArcScoring:
+    """Return the scoring with the best weights of arcs and, where these count, of ends of yields."""
+    best = _better(score, scoring, "weight")
+    return _better(score, best, "yields") if scoring.yields > 0 and _gives(dtrees, "yields") else best
 
 
 def fit_risk(route: RiskyRoute, ctrees: Iterable[CTree], dtrees: Iterable[DTree]) -> list[float]:

@@ -12,19 +12,18 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from d2c.packed.arcs import LEAST, ArcLabels, arcs_of
-from d2c.packed.dtree import PackedDTree, with_packed_arcs
-from d2c.packed.feature import (
+from d2c.packed.arcs import LEAST, ArcLabels, PackedDTree, arcs_of, with_packed_arcs
+from d2c.packed.scoring import (
     FEWER,
     ONE_HEAD,
     WEIGHTS,
-    ArcFeature,
+    ArcScoring,
     best_weight,
     chosen,
-    fit_feature,
     fit_risk,
+    fit_scoring,
     fit_weights,
-    learn_feature,
+    learn_scoring,
     least_probability,
     reweighted,
 )
@@ -61,10 +60,10 @@ def test_what_is_learned_has_the_best_score() -> None:
     table = np.array([[0.0, 0.0, 0.9, 0.1], [0.6, 0.0, 0.0, 0.4], [0.2, 0.3, 0.5, 0.0]])
     dtree = three_words(table)
     least = least_probability([dtree])
-    found = learn_feature(lambda feature: -abs(log2(feature.weight) - 2) - feature.least, [dtree])
-    assert found == ArcFeature(4.0, least)
-    found = learn_feature(lambda feature: -abs(log2(feature.weight) - 2) + feature.least, [dtree])
-    assert found == ArcFeature(4.0, ONE_HEAD)
+    found = learn_scoring(lambda scoring: -abs(log2(scoring.weight) - 2) - scoring.least, [dtree])
+    assert found == ArcScoring(4.0, least)
+    found = learn_scoring(lambda scoring: -abs(log2(scoring.weight) - 2) + scoring.least, [dtree])
+    assert found == ArcScoring(4.0, ONE_HEAD)
     assert len(dtree.arcs.kept(ONE_HEAD, dtree.heads).heads) == 3
 
 
@@ -74,11 +73,11 @@ def test_the_threshold_is_chosen_again_with_the_weight() -> None:
     few, _, many = (least_probability([dtree], number) for number in FEWER)
     assert few > many
 
-    def score(feature: ArcFeature) -> float:
-        return -abs(log2(feature.weight) - 2) - 0.5 * (feature.least == (few if feature.weight > 2 else many))
+    def score(scoring: ArcScoring) -> float:
+        return -abs(log2(scoring.weight) - 2) - 0.5 * (scoring.least == (few if scoring.weight > 2 else many))
 
-    begin = ArcFeature(1.0, 0.5, 0.5, 1.0)
-    assert chosen(score, begin, [dtree]) == ArcFeature(4.0, many, 0.5, 1.0)
+    begin = ArcScoring(1.0, 0.5, 0.5, 1.0)
+    assert chosen(score, begin, [dtree]) == ArcScoring(4.0, many, 0.5, 1.0)
 
 
 def test_the_weight_of_labels_is_learned_where_there_are_any() -> None:
@@ -87,33 +86,33 @@ def test_the_weight_of_labels_is_learned_where_there_are_any() -> None:
     labels = ArcLabels(("X",), np.zeros((len(dtree.arcs.heads), 1), np.float32))
     said = with_packed_arcs(dtree, dtree.arcs._replace(labels=labels))
 
-    def score(feature: ArcFeature) -> float:
-        return -abs(log2(feature.weight) - 2) - abs(log2(feature.labels or 0.01) - 1) - feature.least
+    def score(scoring: ArcScoring) -> float:
+        return -abs(log2(scoring.weight) - 2) - abs(log2(scoring.labels or 0.01) - 1) - scoring.least
 
     least = least_probability([dtree])
-    assert learn_feature(score, [said]) == ArcFeature(4.0, least, 2.0)
-    assert learn_feature(score, [dtree])[2] == 0.0
-    assert learn_feature(lambda feature: -feature.labels - feature.least, [said])[2] == 0.0
+    assert learn_scoring(score, [said]) == ArcScoring(4.0, least, 2.0)
+    assert learn_scoring(score, [dtree])[2] == 0.0
+    assert learn_scoring(lambda scoring: -scoring.labels - scoring.least, [said])[2] == 0.0
 
 
 def test_a_wider_beam_is_taken_where_ends_of_yields_count_and_it_gains_enough() -> None:
     dtree = three_words(np.array([[0.0, 0.0, 0.9, 0.1], [0.6, 0.0, 0.0, 0.4], [0.2, 0.3, 0.5, 0.0]]))
     said = with_packed_arcs(dtree, dtree.arcs._replace(yields=np.zeros(18, np.float32)))
-    begin = ArcFeature(1.0, 0.5, 0.5, 1.0, yields=0.5)
+    begin = ArcScoring(1.0, 0.5, 0.5, 1.0, yields=0.5)
 
-    def score(feature: ArcFeature, gain: float) -> float:
-        return gain * (feature.beam == 4.0) - feature.least
+    def score(scoring: ArcScoring, gain: float) -> float:
+        return gain * (scoring.beam == 4.0) - scoring.least
 
     for gain, beam in ((0.2, 4.0), (0.1, 2.5)):
         assert chosen(partial(score, gain=gain), begin, [said]).beam == beam
         assert chosen(partial(score, gain=gain), begin, [dtree]).beam == 2.5
         assert chosen(partial(score, gain=gain), begin._replace(yields=0.0), [said]).beam == 2.5
 
-    def of_yields(feature: ArcFeature) -> float:
-        return feature.yields + score(feature, 0.2)
+    def of_yields(scoring: ArcScoring) -> float:
+        return scoring.yields + score(scoring, 0.2)
 
-    assert learn_feature(of_yields, [said], ("labels", "yields")).beam == 4.0
-    assert learn_feature(of_yields, [said]).beam == 2.5
+    assert learn_scoring(of_yields, [said], ("labels", "yields")).beam == 4.0
+    assert learn_scoring(of_yields, [said]).beam == 2.5
 
 
 def test_the_weight_of_yields_is_learned_where_there_are_any_and_the_route_sees_them() -> None:
@@ -121,17 +120,17 @@ def test_the_weight_of_yields_is_learned_where_there_are_any_and_the_route_sees_
     dtree = three_words(table)
     said = with_packed_arcs(dtree, dtree.arcs._replace(yields=np.zeros(18, np.float32)))
 
-    def score(feature: ArcFeature) -> float:
-        return -abs(log2(feature.weight) - 2) - abs(log2(feature.yields or 0.01) - 1) - feature.least
+    def score(scoring: ArcScoring) -> float:
+        return -abs(log2(scoring.weight) - 2) - abs(log2(scoring.yields or 0.01) - 1) - scoring.least
 
-    found = learn_feature(score, [said], ("labels", "yields"))
+    found = learn_scoring(score, [said], ("labels", "yields"))
     assert (found.weight, found.labels, found.yields) == (4.0, 0.0, 2.0)
-    assert learn_feature(score, [said]).yields == 0.0
-    begin = ArcFeature(1.0, 0.5, 0.5, 1.0, yields=0.5)
+    assert learn_scoring(score, [said]).yields == 0.0
+    begin = ArcScoring(1.0, 0.5, 0.5, 1.0, yields=0.5)
     assert chosen(score, begin, [said]).yields == 2.0
     assert chosen(score, begin, [dtree]).yields == 0.5
-    assert reweighted(score, begin, [said]) == ArcFeature(4.0, 0.5, 0.5, 1.0, yields=2.0)
-    assert reweighted(score, begin, [dtree]) == ArcFeature(4.0, 0.5, 0.5, 1.0, yields=0.5)
+    assert reweighted(score, begin, [said]) == ArcScoring(4.0, 0.5, 0.5, 1.0, yields=2.0)
+    assert reweighted(score, begin, [dtree]) == ArcScoring(4.0, 0.5, 0.5, 1.0, yields=0.5)
 
 
 def test_each_weight_that_is_tried_is_told(caplog: pytest.LogCaptureFixture) -> None:
@@ -141,7 +140,7 @@ def test_each_weight_that_is_tried_is_told(caplog: pytest.LogCaptureFixture) -> 
     )
 
     class Flat:
-        arcs_ = ArcFeature()
+        arcs_ = ArcScoring()
         gaps_ = False
 
         def decode_all(self, dtrees: Iterable[DTree]) -> Iterator[CTree]:
@@ -149,14 +148,14 @@ def test_each_weight_that_is_tried_is_told(caplog: pytest.LogCaptureFixture) -> 
 
     route = Flat()
     with caplog.at_level("DEBUG", "d2c.progress"):
-        fit_feature(route, [ctree], [dtree])
-    assert route.arcs_ == ArcFeature(1.0, ONE_HEAD)
-    route.arcs_ = ArcFeature(2.0, 0.1, learned=1.0)
+        fit_scoring(route, [ctree], [dtree])
+    assert route.arcs_ == ArcScoring(1.0, ONE_HEAD)
+    route.arcs_ = ArcScoring(2.0, 0.1, learned=1.0)
     fit_weights(route, [ctree], [dtree])
-    assert route.arcs_ == ArcFeature(2.0, 0.1, learned=1.0)
-    route.arcs_ = ArcFeature(learned=1.0)  # whose weights stay in use
-    fit_feature(route, [ctree], [dtree])
-    assert route.arcs_ == ArcFeature(1.0, ONE_HEAD, learned=1.0)
+    assert route.arcs_ == ArcScoring(2.0, 0.1, learned=1.0)
+    route.arcs_ = ArcScoring(learned=1.0)  # whose weights stay in use
+    fit_scoring(route, [ctree], [dtree])
+    assert route.arcs_ == ArcScoring(1.0, ONE_HEAD, learned=1.0)
     tried = [f"packed arcs count {weight:g}: sentence 1" for weight in WEIGHTS]
     assert [record.getMessage() for record in caplog.records][: len(tried)] == tried
 
@@ -168,12 +167,12 @@ def right_in(right: dict[tuple[float, float], set[int]]) -> Any:
     """A route that finds these trees with a scale and a threshold, and else the first of each half."""
 
     class Known:
-        arcs_ = ArcFeature(2.0, 0.1, learned=1.0, scale=0.5, threshold=0.5)
+        arcs_ = ArcScoring(2.0, 0.1, learned=1.0, scale=0.5, threshold=0.5)
         gaps_ = False
 
-        def by_risk(self, dtree: DTree, features: Sequence[ArcFeature]) -> list[CTree]:
+        def by_risk(self, dtree: DTree, scorings: Sequence[ArcScoring]) -> list[CTree]:
             own = GOLD[int(dtree.tokens.forms[0])]
-            of_features = [right.get((one.scale, one.threshold), {0, 4}) for one in features]
+            of_features = [right.get((one.scale, one.threshold), {0, 4}) for one in scorings]
             wrong = replace(own, labels=("X",))
             return [own if GOLD.index(own) in found else wrong for found in of_features]
 
@@ -196,7 +195,7 @@ def test_risk_is_minimised_where_that_pays_on_both_halves(
     """What is chosen on one half is scored on the other; what is used is the best on both."""
     route = right_in(right)
     assert fit_risk(route, GOLD, [DTree(one.tokens, (2, 0)) for one in GOLD]) == gains
-    assert route.arcs_ == ArcFeature(2.0, 0.1, 0.0, 1.0, *used)
+    assert route.arcs_ == ArcScoring(2.0, 0.1, 0.0, 1.0, *used)
 
 
 @pytest.mark.parametrize(
@@ -204,5 +203,5 @@ def test_risk_is_minimised_where_that_pays_on_both_halves(
 )
 def test_what_is_out_of_range_is_not_read(row: tuple[float, ...]) -> None:
     with pytest.raises((TypeError, ValueError)):
-        ArcFeature.read(row)
-    assert ArcFeature.read([2.0, 0.1]) == ArcFeature(2.0, 0.1) and ArcFeature.read(()) == ArcFeature()
+        ArcScoring.read(row)
+    assert ArcScoring.read([2.0, 0.1]) == ArcScoring(2.0, 0.1) and ArcScoring.read(()) == ArcScoring()
