@@ -80,11 +80,13 @@ class DecodedBatch(NamedTuple):
     ctrees: unaryless ones
     chains: of each c-tree, the unary nodes above each of its nodes; empty where nothing says them
     shares: of each c-tree, how sure the label of each of its tokens is; empty where nobody asked
+    of_chains: of each c-tree, how sure the chain of each of its nodes is; empty where labels say the chains
     """
 
     ctrees: list[CTree]
     chains: Sequence[Sequence[Chain]]
     shares: Sequence[Sequence[float]]
+    of_chains: Sequence[Sequence[float]]
 
 
 class Reduction(Route):
@@ -161,14 +163,11 @@ class Reduction(Route):
     ) -> Iterator[tuple[CTree, Confidences]]:
         """Yield what `confidences` returns, in batches."""
         for batch in self._decoded(dtrees, repairs, True):
-            if self.unaries_ is not None:
-                sure = self.unaries_.shares(batch.ctrees)
-            else:  # chains are as sure as the label of their lexical head
-                sure = [
-                    [shares[h] for h in ctree.lexical_heads()]
-                    for ctree, shares in zip(batch.ctrees, batch.shares, strict=True)
-                ]
-            for ctree, chains, shares, of_chains in zip(*batch, sure, strict=True):
+            if self.unaries_ is None:  # chains are as sure as the label of their lexical head
+                pairs = zip(batch.ctrees, batch.shares, strict=True)
+                sure = [[shares[h] for h in ctree.lexical_heads()] for ctree, shares in pairs]
+                batch = batch._replace(of_chains=sure)
+            for ctree, chains, shares, of_chains in zip(*batch, strict=True):
                 yield _with_unaries(ctree, shares, chains or [()] * (ctree.root + 1), of_chains)
 
     def _decode_k_best(self, dtree: DTree, k: int, constraints: SpanConstraints | None) -> Sequence[Ranked]:
@@ -262,8 +261,10 @@ class Reduction(Route):
         """Decode labelled d-trees, and recover unary nodes."""
         decoded = [self._decode(dtree, repairs) for dtree in labelled]
         ctrees = [ctree for ctree, _ in decoded]
-        known = [chains for _, chains in decoded]
-        return DecodedBatch(ctrees, known if self.unaries_ is None else self.unaries_.predict(ctrees), shares)
+        if self.unaries_ is None:
+            return DecodedBatch(ctrees, [chains for _, chains in decoded], shares, ())
+        chains, of_chains = self.unaries_.predict_with_shares(ctrees)
+        return DecodedBatch(ctrees, chains, shares, of_chains)
 
     def _decode(self, dtree: DTree, repairs: Repairs) -> tuple[CTree, Sequence[Chain]]:
         """Return the unaryless c-tree, and its unary chains where the labels hold them."""

@@ -125,29 +125,24 @@ class UnaryClassifier:
     def predict(self, ctrees: Sequence[CTree]) -> list[list[Chain]]:
         """Return the chain above each of the n + K nodes of each unaryless tree; best some 500 at a
         time."""
-        if not ctrees:
-            return []
-        batch = flatten(ctrees)
-        classes = np.zeros(len(batch.symbols) - 1, np.int64)
-        for nodes, candidates, scores in self._scored(batch):
-            classes[nodes] = candidates[np.arange(len(nodes)), scores.argmax(axis=1)]
-        chains = iter([self.chains_[number] for number in classes.tolist()])
-        return [list(islice(chains, size)) for size in batch.sizes]
+        return self.predict_with_shares(ctrees)[0]
 
-    def shares(self, ctrees: Sequence[CTree]) -> list[list[float]]:
-        """Return of each chain that `predict` chooses exp(its score) as a share of that of all candidates.
+    def predict_with_shares(self, ctrees: Sequence[CTree]) -> tuple[list[list[Chain]], list[list[float]]]:
+        """Return what `predict` does, and of each chain exp(its score) as a share of that of all candidates.
 
         1 where there is one candidate. The scores are margins of support vector machines, which were learned
         apart from each other: shares rank, they are not calibrated.
         """
         if not ctrees:
-            return []
+            return [], []
         batch = flatten(ctrees)
-        shares = np.ones(len(batch.symbols) - 1)
-        for nodes, _, scores in self._scored(batch):
+        classes, shares = np.zeros(len(batch.symbols) - 1, np.int64), np.ones(len(batch.symbols) - 1)
+        for nodes, candidates, scores in self._scored(batch):
+            classes[nodes] = candidates[np.arange(len(nodes)), scores.argmax(axis=1)]
             shares[nodes] = 1 / np.exp(scores - scores.max(axis=1, keepdims=True)).sum(axis=1)
-        listed = iter(shares.tolist())
-        return [list(islice(listed, size)) for size in batch.sizes]
+        chains, listed = iter([self.chains_[number] for number in classes.tolist()]), iter(shares.tolist())
+        sizes = batch.sizes
+        return [list(islice(chains, size)) for size in sizes], [list(islice(listed, size)) for size in sizes]
 
     def candidates(self, ctrees: Sequence[CTree]) -> Longs:
         """Return how many chains each node of unaryless trees may have, the empty one included, [nodes]."""

@@ -51,21 +51,24 @@ def test_one_chain_per_node_and_batches_change_nothing(classifier: UnaryClassifi
 
 def test_shares_of_the_chosen_chains(classifier: UnaryClassifier) -> None:
     bare = [strip_unaries(ctree)[0] for ctree in TREES]
-    together = classifier.shares(bare)
+    together = classifier.predict_with_shares(bare)[1]
     assert [len(shares) for shares in together] == [ctree.root + 1 for ctree in bare]
-    assert together == [classifier.shares([ctree])[0] for ctree in bare]
-    assert classifier.shares([]) == []
+    assert together == [classifier.predict_with_shares([ctree])[1][0] for ctree in bare]
+    assert classifier.predict_with_shares([]) == ([], [])
     contexts = parse_bracket("(TOP (S (NN a) (VP (VB b) (RB c))))"), parse_bracket("(TOP (S (NN a) (QQ b)))")
-    (sure, *_), (unsure, *_) = classifier.shares(contexts)
+    (sure, *_), (unsure, *_) = classifier.predict_with_shares(contexts)[1]
     assert 0.5 < unsure < sure < 1
-    assert classifier.shares([parse_bracket("(TOP (ZZ (QQ a) (RR b)))")]) == [[1.0, 1.0, 1.0]]
+    _, alone = classifier.predict_with_shares([parse_bracket("(TOP (ZZ (QQ a) (RR b)))")])
+    assert alone == [[1.0, 1.0, 1.0]]
 
 
 def test_shares_without_weights_are_equal(classifier: UnaryClassifier) -> None:
     equal = copy(classifier)
     equal.weights_ = np.zeros_like(classifier.weights_)
     equal.bias_ = np.where(np.isfinite(classifier.bias_), np.float32(0.5), -np.inf)
-    (shares,) = equal.shares([parse_bracket("(TOP (S (NP (DT the) (NN a)) (JJ good) (VB b)))")])
+    _, (shares,) = equal.predict_with_shares(
+        [parse_bracket("(TOP (S (NP (DT the) (NN a)) (JJ good) (VB b)))")]
+    )
     assert shares == [1.0, 0.5, 1.0, 0.5, 1.0, 0.5]  # nouns, verbs and S have two candidates, others one
 
 
