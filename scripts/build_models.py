@@ -33,7 +33,7 @@ from treebanks.files import folder
 @click.option("--treebanks", type=click.Path(path_type=Path), help="Their folder.  [default: $D2C_TREEBANKS]")
 @click.option("-o", "--output", type=click.Path(path_type=Path), default="models", show_default=True)
 @click.option("--checkpoints", type=click.Path(path_type=Path), help="Folder from which training goes on.")
-@click.option("--anew", type=click.Choice(["confidences", "card"]), help="This alone, of models there are.")
+@click.option("--anew", type=click.Choice(["confidences", "card"]), help="Make only this part again.")
 def main(
     names: tuple[str, ...], treebanks: Path | None, output: Path, checkpoints: Path | None, anew: str | None
 ) -> None:
