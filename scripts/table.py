@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,12 +35,16 @@ from d2c.training.spec import TrainingSpec
 from d2c.trees.formats.reading import Reading
 from experiments.experiment import PARTS, Treebank
 from experiments.store import Store, StoredStep
-from papers.experiment import PaperExperiment, Settings
+from papers.experiment import TRAINING, PaperExperiment
 from papers.page import TABLES, Section, make_table, write_section
 from treebanks.files import read_treebanks
 
 EVERY = "all"
 CHART = ("labels", "binarization", "grammar", "symbols", "max_unaries")  # of `RouteSettings`
+
+# What all tables of a run share: fields of `PaperExperiment`, and settings of a training.
+OF_TABLES = ("dparsers", "penalty", "gamma", "chart")
+OF_TRAINING = (*TRAINING, "encoding", "epochs", "device", "transformer", "seed")
 
 
 def _dparsers(_: click.Context, parameter: click.Parameter, given: str) -> tuple[str, ...]:
@@ -77,24 +81,24 @@ def _system(_: click.Context, parameter: click.Parameter, given: Sequence[str]) 
 )
 @click.option(
     "--dparsers",
-    default=Settings.dparsers[0],
+    default=PaperExperiment.dparsers[0],
     show_default=True,
     callback=_dparsers,
     metavar="NAME,...",
     help=f"Of {', '.join(map(form_of, DPARSERS))}, with commas between them.",
 )
-@choice("--preset", ["default", "small"], Settings.preset)
+@choice("--preset", ["default", "small"], TRAINING["preset"])
 @option_of(TrainingSpec, "epochs")
 @option_of(TrainingSpec, "device")
 @option_of(TrainingSpec, "transformer")
-@option_of(TrainingSpec, "tags", default=Settings.tags, help="Predicted in train by jackknifing.")
-@choice("--tagger", TAGGERS, Settings.tagger)
+@option_of(TrainingSpec, "tags", default=TRAINING["tags"], help="Predicted in train by jackknifing.")
+@choice("--tagger", TAGGERS, TRAINING["tagger"])
 @option_of(
     TrainingSpec,
     "jackknife",
     "--folds",
     "jackknife",
-    default=Settings.jackknife,
+    default=TRAINING["jackknife"],
     show_default=True,
     help="Number of folds.",
 )
@@ -130,10 +134,10 @@ def main(names: tuple[str, ...], out: Path, treebanks: Path | None, **options: A
     chosen = [replace(treebank, seed=options["seed"]) for treebank in (*one, *many)]
     default = RouteSettings()
     options["chart"] = {name: options[name] for name in CHART if options[name] != default.value_of(name)}
-    settings = Settings(**{field.name: options[field.name] for field in fields(Settings)})
+    shared = {name: options[name] for name in (*OF_TABLES, *OF_TRAINING)}
     with Heartbeat() as heartbeat:
         store = Store(out / "steps")
-        single, *several = (PaperExperiment.of(treebank, settings, store) for treebank in chosen)
+        single, *several = (PaperExperiment.of(treebank, store, **shared) for treebank in chosen)
         steps = dict[str, StoredStep]()
         wanted, failed = TABLES if EVERY in names else dict.fromkeys(names), list[str]()
         own = {str(path) for treebank in chosen for path in treebank.files.values()}
@@ -151,7 +155,7 @@ def main(names: tuple[str, ...], out: Path, treebanks: Path | None, **options: A
                 steps |= store.used
                 minutes = sum(step.seconds for step in steps.values()) / 60
                 section = Section(name, made, f"python scripts/table.py {name}{_said()}", store.seconds / 60)
-                write_section(section, out, minutes, settings.tags)
+                write_section(section, out, minutes, options["tags"])
                 click.echo(made.markdown() + "\n")
     if failed:
         say(f"d2c: {len(failed)} of {len(wanted)} tables could not be made: {', '.join(failed)}")

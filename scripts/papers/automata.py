@@ -22,8 +22,8 @@ def parsers(experiment: PaperExperiment) -> Table:
 
     Last the automaton of the binarized grammar, which needs no d-parser, with either search.
     """
-    others = [name for name in experiment.settings.dparsers if name not in SYSTEMS]
-    own = replace(experiment, settings=replace(experiment.settings, dparsers=(*SYSTEMS, *others)))
+    others = [name for name in experiment.dparsers if name not in SYSTEMS]
+    own = replace(experiment, dparsers=(*SYSTEMS, *others))
     found = own.all_parses("dev")
     routes = [*(own.route(name) for name in ROUTES), chart(own)]
     rows: list[list[Cell]] = []

@@ -44,7 +44,7 @@ def chart(
     share, dtrees, changes: as of `PaperExperiment.route`
     tags: other ones than those with which λ and γ are chosen
     """
-    settings = {**experiment.settings.chart, **chosen(experiment), **changes}
+    settings = {**experiment.chart, **chosen(experiment), **changes}
     own = experiment.with_tags(tags) if tags else experiment
     return own.route("cky", share, dtrees, **settings)
 
@@ -86,7 +86,7 @@ def split(experiment: PaperExperiment) -> Split:
 
 def chosen(experiment: PaperExperiment) -> dict[str, float]:
     """Return penalty and gamma: those of the settings, or, where these say none, the best."""
-    penalty, gamma = experiment.settings.penalty, experiment.settings.gamma
+    penalty, gamma = experiment.penalty, experiment.gamma
     if penalty is None:
         penalty = max(PENALTIES, key=lambda value: _with_penalty(experiment, value).facts["f1"])
     if gamma is None:
@@ -116,10 +116,10 @@ def tuning(experiment: PaperExperiment) -> Table:
 
 
 def _with_penalty(experiment: PaperExperiment, penalty: float) -> StoredStep:
-    own = {**experiment.settings.chart, "seed": experiment.settings.seed, "penalty": penalty}
+    own = {**experiment.chart, "seed": experiment.spec.route.seed, "penalty": penalty}
     made_of = {**experiment.made_of, **own}
     if own.get("labels"):
-        made_of["encoding"] = experiment.settings.encoding
+        made_of["encoding"] = experiment.spec.route.encoding
 
     def make(directory: Path) -> dict[str, Any]:
         parts, rules = split(experiment), experiment.treebank.head_rules
@@ -150,9 +150,9 @@ def _with_gamma(experiment: PaperExperiment, penalty: float, gamma: float) -> St
 
 def _dtrees(experiment: PaperExperiment, trees: Sequence[CTree]) -> list[DTree] | None:
     """Return what a chart with labels sees, those of the d-parsers; None where it sees none: its own."""
-    if not experiment.settings.chart.get("labels"):
+    if not experiment.chart.get("labels"):
         return None
-    return list(map(Reduction(experiment.settings.encoding, experiment.treebank.head_rules).encode, trees))
+    return list(map(Reduction(experiment.spec.route.encoding, experiment.treebank.head_rules).encode, trees))
 
 
 def _measured(experiment: PaperExperiment, route: ConstrainedCKY, parts: Split) -> dict[str, float]:

@@ -1,9 +1,9 @@
-"""What the tables of one treebank share: an experiment, the settings of a run, figures of all metrics."""
+"""What the tables of one treebank share: an experiment, figures of all metrics."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -27,76 +27,51 @@ RUNS = 5  # of converting, when it is timed
 SPEEDS = "Speeds are those of CPU time; that of converting is the median of five runs."
 
 
-@dataclass(frozen=True)
-class Settings:
-    """What all tables of a run share.
-
-    dparsers: as `make_dparser` takes them; preset, epochs, device, seed: theirs
-    transformer: of those d-parsers and taggers that may have one
-    tags:     `gold`, or `predicted` by the tagger, in train by jackknifing with so many folds
-    encoding: of the labels, where a table does not compare encodings
-    penalty, gamma: λ and γ of the chart; None: chosen, see `papers.charts`
-    chart:    what differs from the defaults of `RouteSettings` in every chart: labels, binarization, grammar,
-              symbols, max_unaries
-    """
-
-    dparsers: tuple[str, ...] = ("stanza",)
-    preset: str = "small"
-    epochs: float | None = None
-    device: str | None = None
-    transformer: str | None = None
-    seed: int = 1
-    tags: str = "predicted"
-    tagger: str = "spacy"
-    jackknife: int = 10
-    encoding: str = "direct"
-    penalty: float | None = None
-    gamma: float | None = None
-    chart: Mapping[str, Any] = field(default_factory=dict)
-
-    def spec(self, treebank: Treebank) -> TrainingSpec:
-        """Return them as the settings of a training on a treebank."""
-        shared = (
-            "preset",
-            "epochs",
-            "device",
-            "transformer",
-            "seed",
-            "tags",
-            "tagger",
-            "jackknife",
-            "encoding",
-        )
-        files, heads = (treebank.files["train"], treebank.files["dev"]), treebank.head_rules
-        return TrainingSpec.of(*files, head_rules=heads, **{name: getattr(self, name) for name in shared})
+# Of a training for tables, where nothing else is said.
+TRAINING: Mapping[str, Any] = {"preset": "small", "tags": "predicted", "tagger": "spacy", "jackknife": 10}
 
 
 @dataclass
 class PaperExperiment(Experiment):
-    """An experiment with the settings of the tables; make it with `of`.
+    """An experiment, and what all tables of a run share beside it; make it with `of`.
 
-    missing: a line on each d-parser and other system that cannot be had, as where its package is missing
+    dparsers: as `make_dparser` takes them
+    penalty, gamma: λ and γ of the chart; None: chosen, see `papers.charts`
+    chart:    what differs from the defaults of `RouteSettings` in every chart: labels, binarization, grammar,
+              symbols, max_unaries
+    missing:  a line on each d-parser and other system that cannot be had, as where its package is missing
     """
 
-    settings: Settings = field(default_factory=Settings)
+    dparsers: tuple[str, ...] = ("stanza",)
+    penalty: float | None = None
+    gamma: float | None = None
+    chart: Mapping[str, Any] = field(default_factory=dict)
     missing: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, treebank: Treebank, settings: Settings, store: Store) -> Self:
-        """Return the experiment on a treebank."""
-        return cls(treebank, settings.spec(treebank), store, settings=settings)
+    def of(cls, treebank: Treebank, store: Store, **given: Any) -> Self:
+        """Return the experiment on a treebank.
+
+        given: fields of this class, and settings of a training, in place of TRAINING, by the names of options
+        """
+        own = {one.name: given.pop(one.name) for one in fields(PaperExperiment) if one.name in given}
+        files = treebank.files["train"], treebank.files["dev"]
+        spec = TrainingSpec.of(*files, head_rules=treebank.head_rules, **{**TRAINING, **given})
+        return cls(treebank, spec, store, **own)
+
+    def anew(self, **changes: Any) -> Self:
+        """Return the same with changed fields; its trees are its own, and go with it."""
+        return replace(self, **{"_trees": {}, "_gold": {}, "missing": {}} | changes)
 
     @property
     def made_of(self) -> dict[str, Any]:
         """What every step depends on; predicted tags are made, so that the table is known to need them."""
-        assert self.settings.tags == "gold" or self._tags
+        assert not self.spec.tagger.predicts or self._tags
         return super().made_of
 
-    def with_tags(self, tags: str) -> PaperExperiment:
-        """Return the same but for the tags. With other ones its trees are its own, and go with it."""
-        if tags == self.settings.tags:
-            return self
-        return PaperExperiment.of(self.treebank, replace(self.settings, tags=tags), self.store)
+    def with_tags(self, tags: str) -> Self:
+        """Return the same but for the tags."""
+        return self if tags == self.spec.tagger.tags else self.anew(spec=self.spec.changed(tags=tags))
 
     @cached_property
     def gaps(self) -> Mapping[str, float]:
@@ -148,7 +123,7 @@ class PaperExperiment(Experiment):
 
     def all_parses(self, part: str, encoding: str | None = None) -> list[Parses]:
         """Return the d-trees of all d-parsers but GOLD that can be had."""
-        names = [name for name in self.settings.dparsers if name != GOLD]
+        names = [name for name in self.dparsers if name != GOLD]
         return [*self.had(names, lambda name: self.parses(name, part, encoding)).values()]
 
     def some_parses(self) -> list[Parses]:
@@ -159,7 +134,7 @@ class PaperExperiment(Experiment):
 
     def best_parses(self) -> Parses:
         """Return those of dev with the highest UAS."""
-        gold = list(self.encoded(self.settings.encoding, "dev"))
+        gold = list(self.encoded(self.spec.route.encoding, "dev"))
         return max(self.some_parses(), key=lambda parses: attachment_scores(gold, parses.dtrees).uas)
 
     def score(self, fitted: Fitted[Route], parses: Parses) -> Scored:

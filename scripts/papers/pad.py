@@ -47,7 +47,7 @@ def gold_dependencies(experiment: PaperExperiment) -> Table:
     """
     columns = ("precision", "recall", "F1")
     rows: list[list[Cell]] = []
-    for tags in dict.fromkeys((GOLD, experiment.settings.tags)):
+    for tags in dict.fromkeys((GOLD, experiment.spec.tagger.tags)):
         one = experiment.with_tags(tags)
         routes: dict[str, Callable[[float], Fitted[Route]]] = {
             "rules": partial(one.route, "rules"),
@@ -167,7 +167,7 @@ def jackknife(experiment: PaperExperiment) -> Table:
         [name, *_f1(experiment, chart(experiment, dtrees=dtrees), quickest)]
         for name, dtrees in learned.items()
     ]
-    note = f"Jackknifed: by {quickest.source}, trained on the other of {experiment.settings.jackknife} folds."
+    note = f"Jackknifed: by {quickest.source}, trained on the other of {experiment.spec.jackknife} folds."
     return experiment.table(("learned from d-trees", *_f1_on(quickest)), rows, note)
 
 
@@ -175,7 +175,7 @@ def labels(experiment: PaperExperiment) -> Table:
     """Section 3.2 of the draft: labels of arcs as features of the chart, those of the encoding, and those
     that say the whole binary rule of an attachment (N × N × N)."""
     name, rows = _quickest(experiment).source, list[Sequence[Cell]]()
-    for encoding in (UNLABELLED, experiment.settings.encoding, CUBED):
+    for encoding in (UNLABELLED, experiment.spec.route.encoding, CUBED):
         own: dict[str, Any] = {"labels": encoding != UNLABELLED}
         own |= {"arc_labels": CUBED} if encoding == CUBED else {}
         parses, gold = (experiment.parses(source, "dev", encoding) for source in (name, GOLD))

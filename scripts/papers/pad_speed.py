@@ -126,8 +126,8 @@ def _lexicalised(experiment: PaperExperiment) -> Mapping[str, Any]:
 
 def _figure_4(experiment: PaperExperiment) -> Fitted[ConstrainedCKY]:
     """Return a chart whose features are those of Figure 4 alone, which say nothing of d-trees."""
-    own: dict[str, Any] = {**experiment.settings.chart, **chosen(experiment)}
-    own |= {"seed": experiment.settings.seed, "context": False, "labels": False}
+    own: dict[str, Any] = {**experiment.chart, **chosen(experiment)}
+    own |= {"seed": experiment.spec.route.seed, "context": False, "labels": False}
 
     def make(directory: Path) -> dict[str, Any]:
         route = ConstrainedCKY(head_rules=experiment.treebank.head_rules, **own)

@@ -45,7 +45,7 @@ WITH_GAPS = "The delta encoding is for continuous trees; some of these have gaps
 def encodings(experiment: PaperExperiment) -> Table:
     """Table 1, on dev: every d-parser one-shot and, in each encoding, two-stage, with the labels of the
     labeler and, of continuous trees, of the paper's own sequence model; gold d-trees come last."""
-    own, columns = experiment.settings.encoding, ("UAS", "LAS", "F1", "exact", "tokens/s")
+    own, columns = experiment.spec.route.encoding, ("UAS", "LAS", "F1", "exact", "tokens/s")
     rows, f1 = list[Sequence[Cell]](), defaultdict[str, dict[str, float]](dict)
     one_shot = {own: experiment.route("reduction")}
     names, series = possible_encodings(experiment), [(ONE_SHOT, own, one_shot)]
@@ -68,7 +68,7 @@ def encodings(experiment: PaperExperiment) -> Table:
 def systems(experiment: PaperExperiment) -> Table:
     """Table 2, on test: the reduction with each d-parser, the chart on the same d-trees, other systems."""
     part, encoding = experiment.treebank.reported, best_encoding(experiment)
-    own, columns = experiment.settings.encoding, ("LR", "LP", "F1", "exact", "tokens/s")
+    own, columns = experiment.spec.route.encoding, ("LR", "LP", "F1", "exact", "tokens/s")
     found, bare = (experiment.all_parses(part, learned) for learned in (own, UNLABELLED))
     two_stage, one_shot, cky = labeler(experiment, encoding), experiment.route("reduction"), chart(experiment)
     scored = dict[str, Scored]()
@@ -112,7 +112,7 @@ def spmrl(experiments: Sequence[PaperExperiment]) -> Table:
     """Table 3: F1 by the scorer of SPMRL, which counts all tokens; a column for each treebank."""
     f1 = defaultdict[tuple[str, str], dict[str, float]](dict)
     names = [experiment.treebank.name for experiment in experiments]
-    dparsers = {one.treebank.name: one.treebank.dparser or one.settings.dparsers[0] for one in experiments}
+    dparsers = {one.treebank.name: one.treebank.dparser or one.dparsers[0] for one in experiments}
     for treebank, route, tags, scored in measured(experiments, dparsers):
         f1[route, tags][treebank] = scored.figure("f1", "spmrl")
     rows = [
@@ -134,7 +134,7 @@ def gaps(experiments: Sequence[PaperExperiment]) -> Table:
     chosen, lengths = with_gaps or experiments, [*map(str, LENGTHS), ALL]
     drawn, rows = defaultdict[str, dict[str, float]](dict), list[Sequence[Cell]]()
     metrics = {one.treebank.name: PUNCTUATION if one.treebank.punctuation else "disco" for one in chosen}
-    dparsers = {one.treebank.name: one.treebank.dparser or crossing(one.settings.dparsers) for one in chosen}
+    dparsers = {one.treebank.name: one.treebank.dparser or crossing(one.dparsers) for one in chosen}
     for treebank, route, tags, scored in measured(chosen, dparsers, skipping=True):
         by_length = scored.brackets[metrics[treebank]]
         cells = [by_length[length][name] for length in lengths for name in ("f1", "exact")]

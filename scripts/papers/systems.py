@@ -66,7 +66,7 @@ def trained(experiment: PaperExperiment, name: str, part: str, **changes: Any) -
 
     changes: of the attributes of the trained parser that say how it parses
     """
-    kind, settings = class_of("c-parser", SYSTEMS, name), experiment.settings
+    kind, settings = class_of("c-parser", SYSTEMS, name), experiment.spec.dparser
     given = {"preset": settings.preset, "epochs": settings.epochs, "seed": settings.seed}
     made_of = {**experiment.made_of, "system": name, **given, **experiment.on_device}
 

@@ -86,7 +86,7 @@ def test_gold_d_trees_have_gold_tags_whatever_the_settings(sample: PaperExperime
 
 def test_labels_are_features_if_asked_for(sample: PaperExperiment) -> None:
     """Those of the d-parsers, phrase symbol and attachment."""
-    own = replace(sample, settings=replace(sample.settings, chart={"labels": True, "max_unaries": 2}))
+    own = replace(sample, chart={"labels": True, "max_unaries": 2})
     bare, labelled = chart(sample), chart(own)
     assert (bare.route.settings.labels, bare.route.settings.max_unaries) == (False, 3)
     assert (labelled.route.settings.labels, labelled.route.settings.max_unaries) == (True, 2)
@@ -126,7 +126,7 @@ class Beamed(Told):
 def test_beams_of_one_training(fresh: PaperExperiment, monkeypatch: pytest.MonkeyPatch) -> None:
     """Table 4 of PAD has three parsers with beams."""
     monkeypatch.setitem(DPARSERS, "beamed", DParserRow(path=f"{__name__}:Beamed", settings=BeamSettings))
-    own = replace(fresh, settings=replace(fresh.settings, dparsers=("beamed", TOLD)))
+    own = replace(fresh, dparsers=("beamed", TOLD))
     found = {parses.source: [dtree.heads for dtree in parses.dtrees] for parses in _with_beams(own)}
     assert [*found] == ["beamed", *(f"beamed, beam {beam}" for beam in (1, 4, 16)), TOLD]
     greedy = found.pop("beamed, beam 1")

@@ -29,7 +29,7 @@ from d2c.trees.formats.discbracket import parse_discbracket
 from d2c.trees.scores.brackets import METRICS
 from experiments.experiment import UNLABELLED, Treebank
 from experiments.store import Store
-from papers.experiment import PaperExperiment, Settings
+from papers.experiment import PaperExperiment
 from papers.reduction import crossing, encodings, gaps, spmrl, systems, unaries
 from papers.scores import ALL, LENGTHS, PUNCTUATION, figures
 from papers.table import Table
@@ -111,14 +111,22 @@ def steps(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def experiment(files: dict[str, Path], steps: Path) -> PaperExperiment:
     """What one test has made the next ones find."""
-    settings = Settings(("chain",), tags="gold", tagger="last", jackknife=2, penalty=0.1, gamma=0.5)
-    return PaperExperiment.of(Treebank("sample", files), settings, Store(steps))
+    return PaperExperiment.of(
+        Treebank("sample", files),
+        Store(steps),
+        dparsers=("chain",),
+        tags="gold",
+        tagger="last",
+        jackknife=2,
+        penalty=0.1,
+        gamma=0.5,
+    )
 
 
 @pytest.fixture
 def fresh(experiment: PaperExperiment, tmp_path: Path) -> PaperExperiment:
     """The same, of which nothing is made yet."""
-    return PaperExperiment.of(experiment.treebank, experiment.settings, Store(tmp_path / "steps"))
+    return experiment.anew(store=Store(tmp_path / "steps"))
 
 
 @pytest.fixture
@@ -129,7 +137,7 @@ def alone(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def with_gaps(experiment: PaperExperiment) -> PaperExperiment:
     files = {part: path.with_suffix(".discbracket") for part, path in experiment.treebank.files.items()}
-    return PaperExperiment.of(Treebank("gaps", files), experiment.settings, experiment.store)
+    return experiment.anew(treebank=Treebank("gaps", files))
 
 
 def by_name(table: Table, columns: int) -> dict[tuple[object, ...], dict[str, object]]:
@@ -196,7 +204,7 @@ def test_trees_with_gaps_have_no_delta(experiment: PaperExperiment) -> None:
 def test_other_systems_stand_beside(experiment: PaperExperiment, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("papers.systems.SYSTEMS", {"absent": DParserRow(path="nowhere.to.be.found:Parser")})
     with_file = replace(experiment.treebank, systems={"Oracle": experiment.treebank.files["dev"]})
-    table = systems(PaperExperiment.of(with_file, experiment.settings, experiment.store))
+    table = systems(experiment.anew(treebank=with_file))
     ours = ("two-stage reduction, delta", "one-shot reduction, direct", "cky")
     assert [row[0] for row in table.rows] == [*(f"{route}, chain" for route in ours), "Oracle"]
     assert table.rows[-1][1:] == [100, 100, 100, 100, None]
@@ -231,7 +239,7 @@ def test_what_is_there_is_not_made_again(
     monkeypatch.setattr(Chain, "train", never)
     monkeypatch.setattr(Chain, "parse", never)
     monkeypatch.setattr("experiments.experiment.make_route", never)
-    again = PaperExperiment.of(experiment.treebank, experiment.settings, Store(experiment.store.directory))
+    again = experiment.anew(store=Store(experiment.store.directory))
     assert encodings(again).csv() == first.csv()
 
 
@@ -279,7 +287,7 @@ def test_punctuation_counts_where_the_treebank_says_so(
 ) -> None:
     """As for TIGER-SPMRL, whose scores leave out the root alone."""
     gapped = with_gaps(experiment)
-    scored = PaperExperiment.of(replace(gapped.treebank, punctuation=True), gapped.settings, gapped.store)
+    scored = gapped.anew(treebank=replace(gapped.treebank, punctuation=True))
     without, counted = gaps([gapped]), gaps([scored])
     assert without.notes[-1] == "F1 and exact match: disco-dop, without root and punctuation."
     assert counted.notes[-1] == (
@@ -304,7 +312,7 @@ def test_treebanks_have_dparsers_and_systems_of_their_own(
     plain = with_gaps(experiment)
     files = {"disco-dop": plain.treebank.files["dev"]}
     treebank = replace(plain.treebank, name="own", dparser="other", systems=files)
-    own = PaperExperiment.of(treebank, plain.settings, plain.store)
+    own = plain.anew(treebank=treebank)
     table = gaps([plain, own])
     rows = by_name(table, 3)
     assert rows["own", "disco-dop", "its own"]["F1 of constituents with gaps"] == 100

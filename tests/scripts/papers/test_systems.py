@@ -27,7 +27,7 @@ from d2c.trees.heads import load_head_rules
 from experiments.experiment import Treebank
 from experiments.store import Store
 from papers import charts, pad, systems
-from papers.experiment import PaperExperiment, Settings
+from papers.experiment import PaperExperiment
 from papers.stanza_constituency import StanzaConstituency, _from_stanza, _to_stanza
 from papers.systems import SYSTEMS, of_file, trained
 from tests.dparsers.encoders import tiny_encoder
@@ -63,8 +63,8 @@ def parser() -> StanzaConstituency:
 
 def experiment(directory: Path, **settings: object) -> PaperExperiment:
     files = {part: write(directory / f"{part}.mrg", some(part, 30)) for part in ("train", "dev", "test")}
-    own = Settings(**{"tags": "gold", "dparsers": (GOLD,), "epochs": 1, "device": "cpu"} | settings)  # type: ignore[arg-type]
-    return PaperExperiment.of(Treebank("sample", files), own, Store(directory / "steps"))
+    own = {"tags": "gold", "dparsers": (GOLD,), "epochs": 1, "device": "cpu"} | settings
+    return PaperExperiment.of(Treebank("sample", files), Store(directory / "steps"), **own)
 
 
 def test_trees_to_stanza_and_back() -> None:
@@ -251,7 +251,7 @@ def test_heads_of_c_trees_by_the_head_rules(tmp_path: Path) -> None:
     """Collins' rules: of VP → NP VP the head is the VP, of NP → DT NN NN the last word."""
     (tmp_path / "gold.mrg").write_text("(TOP (S (NP (DT a) (NN b) (NN c)) (VP (VBZ d) (NP (NN e))) (. .)))\n")
     files = dict.fromkeys(("train", "dev"), tmp_path / "gold.mrg")
-    made = PaperExperiment.of(Treebank("tiny", files), Settings(tags="gold"), Store(tmp_path / "steps"))
+    made = PaperExperiment.of(Treebank("tiny", files), Store(tmp_path / "steps"), tags="gold")
     guess = parse_bracket("(TOP (S (NP (DT a) (NN b)) (NP (NN c)) (VP (VBZ d) (NP (NN e))) (. .)))")
     gold = made.gold("dev")
     assert made.uas_by_heads(gold, "dev") == 100

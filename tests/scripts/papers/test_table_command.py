@@ -17,7 +17,7 @@ from d2c.base.errors import ModelError
 from d2c.commands.cli import run
 from d2c.trees.formats.brackets import read_brackets, save_brackets
 from papers import page as pages
-from papers.experiment import PaperExperiment, Settings
+from papers.experiment import PaperExperiment
 from papers.table import Table
 from table import main
 
@@ -98,13 +98,13 @@ def test_a_table_on_a_piece_of_the_sample(table: Command, files: dict[str, Path]
     assert (tmp_path / "out" / "tables.md").read_text() == page
 
 
-def noted(monkeypatch: pytest.MonkeyPatch) -> list[Settings]:
-    """The settings with which tables are asked for; none is made."""
-    found: list[Settings] = []
+def noted(monkeypatch: pytest.MonkeyPatch) -> list[PaperExperiment]:
+    """The experiments of which tables are asked for; none is made."""
+    found: list[PaperExperiment] = []
 
     def note(_: str, one: PaperExperiment, many: Sequence[PaperExperiment]) -> Table:
         assert many == [one]
-        found.append(one.settings)
+        found.append(one)
         return Table(("a",), [["b"]])
 
     monkeypatch.setattr("table.make_table", note)
@@ -119,7 +119,7 @@ def test_options_of_charts(table: Command, files: dict[str, Path], monkeypatch: 
     assert (
         table("pad-2", *given(files), "--labels", "--max-unaries", "0", "--symbols", "vertical", *out)[0] == 0
     )
-    charts = [settings.chart for settings in found]
+    charts = [one.chart for one in found]
     assert charts == [{}, {"labels": True, "symbols": "vertical", "max_unaries": 0}]
 
 

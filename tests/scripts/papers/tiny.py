@@ -11,7 +11,7 @@ from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from experiments.experiment import Treebank
 from experiments.store import Store
-from papers.experiment import PaperExperiment, Settings
+from papers.experiment import PaperExperiment
 
 TOLD, MISSING = "told", "missing"
 
@@ -42,4 +42,4 @@ def experiment(directory: Path, parts: dict[str, list[str]], **settings: Any) ->
         files[part] = directory / f"{part}.{'dbr' if '0=' in trees[0] else 'mrg'}"
         files[part].write_text("\n".join(trees) + "\n", encoding="utf-8")
     given = {"dparsers": (TOLD,), "tags": "gold", "penalty": 1e-8, "gamma": 0.95, **settings}
-    return PaperExperiment.of(Treebank("tiny", files), Settings(**given), Store(directory / "steps"))
+    return PaperExperiment.of(Treebank("tiny", files), Store(directory / "steps"), **given)
