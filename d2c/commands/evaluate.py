@@ -23,7 +23,7 @@ from d2c.trees.formats.pairs import Pairs
 from d2c.trees.formats.reading import Read, Reading
 from d2c.trees.formats.registry import format_of
 from d2c.trees.scores.brackets import Metric
-from d2c.trees.scores.matches import Notes, Score, Totals
+from d2c.trees.scores.matches import Score, Totals
 
 
 class _Scorer(NamedTuple):
@@ -81,9 +81,9 @@ def _disco(reading: Reading, params: Path | None, disc_only: bool, **_: object) 
 
 def _with_notes(metric: Metric, scores: Iterable[Score]) -> Iterator[str]:
     """Yield the lines of a table of scores, while they come in, and what it does not tell of them."""
-    counted = Notes()
-    yield from metric.lines(counted.over(scores), Totals(metric.cutoff))
-    if told := list(counted.lines()):
+    totals = Totals(metric.cutoff)
+    yield from metric.lines(scores, totals)
+    if told := list(totals.notes()):
         yield from ("", *told)
 
 

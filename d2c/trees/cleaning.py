@@ -1,5 +1,5 @@
 """Trees without what treebanks add: wrappers, empty elements, function tags; words without what programs add;
-what is punctuation.
+what is punctuation. What a label says, by the conventions of treebanks, is said here alone.
 
 Each function takes linear time.
 """
@@ -21,6 +21,9 @@ _EMPTY_FORM = re.compile(r"\*(?:T|U|PRO|ICH|RNR|EXP|PPA|\?)\*(?:-\d+)?|\*-\d+") 
 
 _FUNCTION = re.compile(r"(?<=.)[-=|].*", re.DOTALL)
 _TAG = re.compile(r"-([^-=|]*[^-=|\d][^-=|]*)")  # no index
+_PARTS = re.compile(r"-?=[^-=]*|-[^-=]*|[^-=]+")
+_INDEX = re.compile(r"-?=[0-9A-Z]+|-(?:[0-9]+|NaN)")
+_BASIC = re.compile(r"(?:([-=|#^~_[]).*?\1|.)[^-=|#^~_[]*", re.DOTALL)
 
 
 def take_wrapper(labels: list[str], children: list[Any], clean: bool) -> str | None:
@@ -54,6 +57,22 @@ def functions_of(label: str) -> tuple[str, ...]:
     """Return the function tags of a phrase label, each once: LOC and PRD of PP-LOC-PRD-1."""
     suffix = _FUNCTION.search(label.partition("|")[0])
     return tuple(dict.fromkeys(_TAG.findall(suffix[0]))) if suffix else ()
+
+
+@lru_cache(maxsize=1 << 12)
+def without_indices(label: str) -> str:
+    """Return a label of the Penn historical treebanks without the indices at its end, but with its dash tags;
+    an index that is all of it stays."""
+    fields = _PARTS.findall(label)
+    while len(fields) > 1 and _INDEX.fullmatch(fields[-1]):
+        fields.pop()
+    return "".join(fields)
+
+
+def basic_label(label: str) -> str:
+    """Return a label up to the first mark in it, as Tregex's `@` does: NP of NP-SBJ-1; -LRB- is whole."""
+    match = _BASIC.match(label)
+    return match[0] if match else label
 
 
 def empty_elements(forms: Sequence[str], tags: Sequence[str]) -> list[bool]:

@@ -23,7 +23,7 @@ from d2c.trees.formats.brackets import format_bracket
 from d2c.trees.formats.reading import Reading
 from d2c.trees.heads import load_head_rules
 from d2c.trees.patterns.language import compiled
-from d2c.trees.patterns.matching import find
+from d2c.trees.patterns.matches import find
 from d2c.trees.patterns.nodes import TreeNodes
 from tests.trees.patterns.manual import PATTERNS
 from tests.trees.patterns.test_with_nltk import NOT_THERE

@@ -19,7 +19,7 @@ from d2c.trees.ctree import CTree
 from d2c.trees.formats.brackets import parse_bracket
 from d2c.trees.heads import load_head_rules
 from d2c.trees.patterns.language import compiled
-from d2c.trees.patterns.matching import find
+from d2c.trees.patterns.matches import find
 from d2c.trees.patterns.nodes import TreeNodes
 from d2c.viewing.page import Sentences
 from tests.strategies import ctrees

@@ -16,9 +16,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
 
-from d2c.trees.cleaning import keep_tokens, unwrap
+from d2c.trees.cleaning import keep_tokens, unwrap, without_indices
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.formats.brackets import bracket_items, bracket_trees
 from d2c.trees.formats.format import CFormat, Options, Reader
@@ -29,8 +28,6 @@ NO_LEMMA = "_"
 
 _EMPTY = re.compile(r"0|(?!\*-\*$)\*.*|ICH\*.*", re.DOTALL)  # `*-*` is an asterisk with its lemma
 _WORD = re.compile(r"(.+)-(.+)", re.DOTALL)  # cut at the last hyphen: `---` is a hyphen with its lemma
-_FIELDS = re.compile(r"-?=[^-=]*|-[^-=]*|[^-=]+")  # of a label
-_INDEX = re.compile(r"-?=[0-9A-Z]+|-(?:[0-9]+|NaN)")
 _DASH = re.compile(r"<dash/?>")
 
 
@@ -71,21 +68,12 @@ def _clean(ctree: CTree) -> CTree:
     words = [_form_and_lemma(word) for word in ctree.tokens.forms]
     tokens = Tokens(
         tuple([form for form, _ in words]),
-        tuple(map(_without_indices, ctree.tokens.tags)),
+        tuple(map(without_indices, ctree.tokens.tags)),
         tuple([lemma for _, lemma in words]),
     )
-    labels = tuple(map(_without_indices, ctree.labels))
+    labels = tuple(map(without_indices, ctree.labels))
     ctree = unwrap(replace(ctree, tokens=tokens, labels=labels), clean=True)
     return replace(ctree, top="TOP") if ctree.top == "" else ctree
-
-
-@lru_cache(maxsize=1 << 12)
-def _without_indices(label: str) -> str:
-    """Return the label without the indices at its end; one that is all of it stays."""
-    fields = _FIELDS.findall(label)
-    while len(fields) > 1 and _INDEX.fullmatch(fields[-1]):
-        fields.pop()
-    return "".join(fields)
 
 
 def _form_and_lemma(word: str) -> tuple[str, str]:

@@ -11,12 +11,11 @@ from typing import NoReturn
 
 import numpy as np
 
+from d2c.trees.cleaning import basic_label
 from d2c.trees.patterns.nodes import Ids, TreeNodes
 from d2c.trees.patterns.relations import RELATIONS, Chain, Relation, inverse, nth_child
 
 DEEPEST = 50  # brackets inside each other in a pattern
-# The label `NP` of `NP-SBJ`; -LRB- is whole
-_BASIC = re.compile(r"(?:([-=|#^~_[]).*?\1|.)[^-=|#^~_[]*", re.DOTALL)
 _TOKEN = re.compile(
     r"""\s*(?:
     (?P<words>"[^"]*") | (?P<regex>/(?:\\.|[^/\\])*/) | (?P<arc>arc:[^\s()&|[\]=]+)
@@ -221,7 +220,7 @@ class _Reader:
             fits = names.__contains__
         self._next()
         if basic:
-            found, fits, names = fits, lambda label: found(_basic(label)), None
+            found, fits, names = fits, lambda label: found(basic_label(label)), None
         if negated:
             wanted, fits, names = fits, lambda label: not wanted(label), None
         groups = []
@@ -348,12 +347,6 @@ class _Reader:
 
 def _any(_label: str) -> bool:
     return True
-
-
-def _basic(label: str) -> str:
-    """Return a label without functions and indices: NP of NP-SBJ-1."""
-    match = _BASIC.match(label)
-    return match[0] if match else label
 
 
 def _word(form: str) -> Label:

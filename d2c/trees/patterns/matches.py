@@ -1,18 +1,25 @@
-"""Matches of a pattern as spans: the node that is sought, and the nodes that have names in the pattern."""
+"""Matches of a pattern, found in all c-trees of a batch at once, a node of the pattern at a time; as spans:
+the node that is sought, and the nodes that have names in the pattern."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from math import inf
 from typing import Any, TypeVar
 
-from d2c.trees.patterns.language import compiled
-from d2c.trees.patterns.matching import find
-from d2c.trees.patterns.nodes import ROOT, TreeNodes
+import numpy as np
+
+from d2c.base.arrays import Bools
+from d2c.trees.patterns.language import Node, Pattern, Said, compiled
+from d2c.trees.patterns.nodes import NONE, ROOT, Ids, TreeNodes
+from d2c.trees.patterns.relations import TooMany
 from d2c.trees.spans import Constituents, Span
 
 Item = TypeVar("Item")
 BATCH = 30_000  # tokens of trees that are searched together
+MOST = 1_000_000  # pairs of nodes held at once
+Bound = dict[str, Ids]  # of names, the node in each row, or NONE; of variables ("%x") the number of a text
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,3 +93,122 @@ def _matches(every: Constituents, rows: list[list[int | None]], names: Sequence[
         captures = {name: span(node) for name, node in zip(names, others, strict=True) if node is not None}
         found.append(Match(span(first), captures))
     return found
+
+
+def find(pattern: Pattern, nodes: TreeNodes) -> Ids:
+    """Return the matches [matches, 1 + names]: the node, that of each name or NONE; in order, each once."""
+    return _Search(nodes).matches(pattern)
+
+
+class _Search:
+    def __init__(self, nodes: TreeNodes) -> None:
+        self.nodes = nodes
+        self.texts: dict[str, int] = {}  # what groups of regular expressions hold
+        self.most = inf
+        self._ids: dict[int, Ids] = {}
+
+    def matches(self, pattern: Pattern) -> Ids:
+        found = [np.zeros((0, 1 + len(pattern.names)), np.int64)]
+        for node in pattern.nodes:
+            ids = self.ids(node)
+            found += [ids[:, None]] if not pattern.names and node.plain else self.tables(pattern, node, ids)
+        whole = np.concatenate(found)
+        return (
+            whole
+            if len(found) <= 2 and not pattern.names and pattern.nodes[0].plain
+            else np.unique(whole, axis=0)
+        )
+
+    def tables(self, pattern: Pattern, node: Node, ids: Ids) -> Iterator[Ids]:
+        """Yield matches in tables [matches, 1 + names], not too large ones unless a node has so many."""
+        waiting = [ids]
+        while waiting:
+            some = waiting.pop()
+            self.most = MOST if len(some) > 1 else inf
+            try:
+                rows, bound = self.bind(
+                    node, some, {name: np.full(len(some), NONE) for name in pattern.names}
+                )
+            except TooMany:
+                waiting += [some[len(some) // 2 :], some[: len(some) // 2]]
+            else:
+                columns = [some[rows], *(bound[name] for name in pattern.names)]
+                yield np.unique(np.stack(columns, 1), axis=0)
+
+    def ids(self, node: Node) -> Ids:
+        """Return the nodes [nodes] that are, or if a name is involved may be, what is sought, in order."""
+        if id(node) not in self._ids:
+            ids = node.label.ids(self.nodes) if node.label else np.arange(self.nodes.count)
+            self._ids[id(node)] = ids[self.holds(node.said, ids)] if node.said else ids
+        return self._ids[id(node)]
+
+    def holds(self, said: Said, here: Ids) -> Bools:
+        """Return of nodes [here] whether something holds, or if a name is involved may hold [here]."""
+        if said.relation and said.node:
+            return said.relation.exists(self.nodes, here, self.ids(said.node))
+        if said.kind == "maybe" or (said.kind == "not" and not said.plain):
+            return np.ones(len(here), bool)
+        if said.kind == "not":
+            return ~self.holds(said.clauses[0], here)
+        holds = np.full(len(here), said.kind == "all")
+        for clause in said.clauses:
+            open_ = np.flatnonzero(holds == (said.kind == "all"))
+            holds[open_] = self.holds(clause, here[open_])
+        return holds
+
+    def extend(self, said: Said, here: Ids, bound: Bound) -> tuple[Ids, Bound]:
+        """Return each way in which something holds of the nodes in rows: the row [ways], what is bound."""
+        rows = np.arange(len(here))
+        if said.plain:
+            return _taken(np.flatnonzero(self.holds(said, here)), bound)
+        if said.relation and said.node:
+            ids = np.unique(bound[said.node.same]) if said.node.same else self.ids(said.node)
+            rows, there = said.relation.pairs(self.nodes, here, ids[ids >= 0], self.most)
+            more, bound = self.bind(said.node, there, _taken(rows, bound)[1])
+            return rows[more], bound
+        if said.kind == "all":
+            for clause in said.clauses:
+                more, bound = self.extend(clause, here[rows], bound)
+                rows = rows[more]
+            return rows, bound
+        ways = [self.extend(clause, here, bound) for clause in said.clauses]
+        if said.kind in ("not", "maybe"):
+            others = _taken(np.setdiff1d(rows, ways[0][0]), bound)
+            ways = [others] if said.kind == "not" else [*ways, others]
+        none = [np.full(len(found), NONE) for found, _ in ways]
+        return np.concatenate([found for found, _ in ways]), {
+            name: np.concatenate([way.get(name, no) for (_, way), no in zip(ways, none, strict=True)])
+            for name in set[str]().union(*(way for _, way in ways))
+        }
+
+    def bind(self, node: Node, here: Ids, bound: Bound) -> tuple[Ids, Bound]:
+        """Return the rows in which a node of the pattern can be the node here [rows], and what is bound."""
+        fits, labels = np.ones(len(here), bool), self.nodes.labels
+        bound = dict(bound)
+        if node.same:
+            fits &= bound[node.same] == here
+        if node.alike:
+            fits &= (bound[node.alike] >= 0) & (labels[bound[node.alike]] == labels[here])
+        for number, variable in node.label.groups if node.label else ():
+            texts = self._group(node, number)[labels[here]]
+            held = bound.get("%" + variable, np.full(len(here), NONE))
+            fits &= (held == NONE) | (held == texts)
+            bound["%" + variable] = texts
+        if node.name:
+            bound[node.name] = here
+        rows, bound = _taken(np.flatnonzero(fits), bound)
+        if node.said is None or (node.said.plain and not node.same):
+            return rows, bound
+        more, bound = self.extend(node.said, here[rows], bound)
+        return rows[more], bound
+
+    def _group(self, node: Node, number: int) -> Ids:
+        """Return [labels] the number of the text that a group of a regular expression holds of each label."""
+        assert node.label is not None
+        held = [node.label.fits(name) for name in self.nodes.names]
+        texts = [match[number] or "" if match else "" for match in held]  # type: ignore[index]
+        return np.array([self.texts.setdefault(text, len(self.texts)) for text in texts])
+
+
+def _taken(rows: Ids, bound: Bound) -> tuple[Ids, Bound]:
+    return rows, {name: column[rows] for name, column in bound.items()}

@@ -203,12 +203,16 @@ class Totals:
     """The summaries of all sentences and of the short ones, those with at most `cutoff` tokens.
 
     longest: the largest length of each
+    other_tags, failed: how many sentences have other tags than gold, and how many failed; first: of these
     """
 
     cutoff: int = 40
     every: Summary = field(default_factory=Summary)
     short: Summary = field(default_factory=Summary)
     longest: dict[str, int] = field(default_factory=lambda: {"every": 0, "short": 0})
+    other_tags: int = 0
+    failed: int = 0
+    first: str = ""
 
     def over(self, scores: Iterable[Score]) -> Iterator[Score]:
         """Yield scores, and add them."""
@@ -219,7 +223,23 @@ class Totals:
             if score.length <= self.cutoff:
                 self.short += one
                 self.longest["short"] = max(self.longest["short"], score.length)
+            self.other_tags += score.other_tags
+            if score.failed:
+                self.first = self.first or f"{score.id}: {score.problem}"
+                self.failed += 1
             yield score
+
+    def notes(self) -> Iterator[str]:
+        """Yield what sums do not tell of the sentences."""
+        of_all = f"of {self.every.sentences:,} sentences"
+        if self.other_tags:
+            yield (
+                f"{self.other_tags:,} {of_all} have other tags than gold; words are left out by gold's tags, "
+                "on both sides."
+            )
+        if self.failed:
+            first = f"the first is sentence {self.first}"
+            yield f"{self.failed:,} {of_all} failed, and count with recall 0; {first}."
 
 
 def summed(scores: Iterable[Score]) -> Summary:
@@ -227,36 +247,9 @@ def summed(scores: Iterable[Score]) -> Summary:
     return sum(map(Summary.of, scores), Summary())
 
 
-class Notes:
-    """What sums do not tell of sentences: how many have other tags than gold, and how many failed."""
-
-    def __init__(self) -> None:
-        self.sentences = self.other_tags = self.failed = 0
-        self.first = ""
-
-    def over(self, scores: Iterable[Score]) -> Iterator[Score]:
-        """Yield scores, and count."""
-        for score in scores:
-            self.sentences += 1
-            self.other_tags += score.other_tags
-            if score.failed:
-                self.first = self.first or f"{score.id}: {score.problem}"
-                self.failed += 1
-            yield score
-
-    def lines(self) -> Iterator[str]:
-        """Yield what there is to say."""
-        if self.other_tags:
-            other = f"{self.other_tags:,} of {self.sentences:,} sentences have other tags than gold"
-            yield f"{other}; words are left out by gold's tags, on both sides."
-        if self.failed:
-            first = f"the first is sentence {self.first}"
-            yield f"{self.failed:,} of {self.sentences:,} sentences failed, and count with recall 0; {first}."
-
-
 def notes(scores: Iterable[Score]) -> Iterator[str]:
-    """Yield what `Notes` has to say of scores."""
-    counted = Notes()
-    for _ in counted.over(scores):
+    """Yield what their sums do not tell of scores."""
+    totals = Totals()
+    for _ in totals.over(scores):
         pass
-    yield from counted.lines()
+    yield from totals.notes()

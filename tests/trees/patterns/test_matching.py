@@ -14,7 +14,7 @@ from d2c.trees.formats.brackets import parse_bracket
 from d2c.trees.formats.discbracket import parse_discbracket
 from d2c.trees.heads import load_head_rules
 from d2c.trees.patterns.language import compiled
-from d2c.trees.patterns.matching import find
+from d2c.trees.patterns.matches import find
 from d2c.trees.patterns.nodes import TreeNodes
 from tests.trees.patterns.manual import PATTERNS, TREES
 
@@ -131,7 +131,7 @@ def test_deep_trees_and_many_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(deep.search("A << B")) == len(deep.search("A <+(A) B")) == len(deep.search("A <<: b")) == 400
     assert len(deep.search("B >> A")) == 1 and len(deep.search("B >> A=a")) == 400
     tree = Tree(parse_bracket("(S " + "(A a) " * 60 + ")"))
-    monkeypatch.setattr("d2c.trees.patterns.matching.MOST", 100)
+    monkeypatch.setattr("d2c.trees.patterns.matches.MOST", 100)
     assert len(tree.search("A=a .. A=b")) == 60 * 59 // 2
     assert len(tree.search("A=a .. (A=b .. A=c)")) == 60 * 59 * 58 // 6
 

@@ -18,7 +18,7 @@ from nltk.tree import ParentedTree
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.formats.brackets import format_bracket, parse_bracket
 from d2c.trees.patterns.language import compiled
-from d2c.trees.patterns.matching import find
+from d2c.trees.patterns.matches import find
 from d2c.trees.patterns.nodes import TreeNodes
 from tests.strategies import LABELS, ctrees
 from tests.trees.patterns.manual import PATTERNS, TREES
