@@ -7,7 +7,6 @@ import os
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
 from pathlib import Path
 from typing import Any, TextIO, cast
 
@@ -20,7 +19,7 @@ from d2c.base.errors import FormatError
 from d2c.base.files import open_input
 from d2c.corpora.options import CorpusOptions
 from d2c.corpora.records import RECORDS, TEXT, Record
-from d2c.parsing.input import KINDS, lines_of
+from d2c.parsing.input import KINDS, blocks_of, lines_of
 from d2c.parsing.output import format_by_name
 from d2c.parsing.text import PENN, split_paragraphs
 from d2c.protocols.dparser import TextRules
@@ -229,12 +228,10 @@ def _nowhere() -> int:
 def _blocks(stream: TextIO, file: str) -> Iterator[Record]:
     """Yield the sentences of CoNLL-U; a comment `newdoc id = X` says the document of those that follow."""
     document = file
-    for empty, block in groupby(enumerate(stream, 1), lambda numbered: not numbered[1].strip()):
-        if not empty:
-            lines = [*block]
-            comments = [text[1:].strip() for _, text in lines if text.startswith("#")]
-            document = comment_of(comments, "newdoc id") or document
-            yield Record(file, lines[0][0], "".join(text for _, text in lines), document, "conllu")
+    for block in blocks_of(lines_of(stream)):
+        comments = [line.text[1:].strip() for line in block if line.text.startswith("#")]
+        document = comment_of(comments, "newdoc id") or document
+        yield Record(file, block[0].number, "".join(line.text for line in block), document, "conllu")
 
 
 def _paragraphs(stream: TextIO, file: str, rules: TextRules) -> Iterator[Record]:

@@ -159,7 +159,7 @@ def _tokenized(text: str, _: TextRules = PENN) -> Iterator[Word]:
 
 def _conllu(lines: Iterable[Line], file: str) -> Iterator[Sentence]:
     count, xpos = 0, False
-    for block in _blocks(lines):
+    for block in blocks_of(lines):
         first, text = block[0].number, "".join(line.text for line in block)
         xpos = xpos or has_two_tagsets(text)
         try:
@@ -196,7 +196,7 @@ def _json(lines: Iterable[Line], file: str) -> Iterator[Sentence]:
                 yield sentence_of_words(file, line.number, *given)
 
 
-def _blocks(lines: Iterable[Line]) -> Iterator[list[Line]]:
+def blocks_of(lines: Iterable[Line]) -> Iterator[list[Line]]:
     """Yield the lines between empty ones."""
     for empty, block in groupby(lines, lambda line: not line.text.strip()):
         if not empty:

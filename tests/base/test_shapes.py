@@ -12,7 +12,7 @@ from typing import Annotated, Any, NamedTuple
 import msgspec
 import pytest
 
-from d2c.base.errors import ModelError
+from d2c.base.errors import ModelError, ParameterError
 from d2c.base.model_files import read_as, write_settings
 from d2c.base.settings import Settings, setting
 
@@ -122,8 +122,9 @@ def test_missing_names_and_other_values(tmp_path: Path) -> None:
 def test_settings_of_other_names_and_ranges() -> None:
     with pytest.raises(TypeError, match="pace"):
         Learning(**{"pace": 1})
-    with pytest.raises(ValueError, match="^rate is 0, not more than 0$"):
+    with pytest.raises(ParameterError) as caught:
         Learning(rate=0)
+    assert caught.value.parameter == "rate"
 
 
 def test_a_hostile_file_takes_no_more_than_itself(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from d2c.base.errors import FormatError, ModelError
 from d2c.base.store import Journal, reading_checkpoint, write_checkpoint
+from tests.errors import faulty
 
 HEADER = {"model": "a", "sizes": (1, 2)}
 
@@ -42,7 +43,7 @@ def test_cut_after_any_byte(durable: bool, tmp_path: Path) -> None:
 def test_one_writer(tmp_path: Path) -> None:
     path = tmp_path / "log"
     with Journal(path) as journal:
-        with pytest.raises(FormatError, match="^out: is being written by another process$"):
+        with faulty("out", about="another process"):
             Journal(path, "out")
         journal.append(1)
     code = f"import os; from d2c.base.store import *; Journal(Path({str(path)!r})).append(2); os._exit(1)"
@@ -108,10 +109,10 @@ def test_checkpoints(mode: str, tmp_path: Path) -> None:
 @pytest.mark.skipif(os.geteuid() == 0, reason="root writes everywhere")
 def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "log").touch(mode=0o444)
-    with pytest.raises(FormatError, match="^out: cannot be written: Permission denied$"):
+    with faulty("out", about="Permission denied"):
         Journal(tmp_path / "log", "out")
 
 
 def test_no_such_directory(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match="/no/log: cannot be written: No such file or directory$"):
+    with faulty("log", about="No such file or directory"):
         Journal(tmp_path / "no" / "log")

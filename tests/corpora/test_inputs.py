@@ -16,6 +16,7 @@ from d2c.corpora.inputs import Inputs, corpus_files
 from d2c.corpora.job import cut, digest_of_records
 from d2c.corpora.options import CorpusOptions
 from d2c.corpora.records import Record, sentences_of_record
+from tests.errors import faulty
 
 CONLLU = """\
 # newdoc id = D
@@ -125,12 +126,12 @@ def test_parquet(here: Path) -> None:
     assert found[:2] == [("7", f"a.parquet:1.{k}", 1, OF_DOCUMENTS[k - 1][3]) for k in (1, 2)]
     assert found[2] == ("a.parquet:2", "a.parquet:2.1", 2, "No id .")
     assert found[3:] == [("z", "a.parquet:4.1", 4, "'text' is neither text nor a list of words")]
-    with pytest.raises(FormatError, match="^a.parquet: has no column 'body', but id text; see --text-field$"):
+    with faulty("a.parquet", about="'body', but id text; see --text-field"):
         [*Inputs([Path("a.parquet")], CorpusOptions(text_field="body", strict=True))]
     pq.write_table(pa.table({"text": [["She", "slept"], ["He"]]}), here / "b.parquet")
     assert [shown[3] for shown in sentences(Inputs([Path("b.parquet")]))] == ["She slept", "He"]
     (here / "c.parquet").write_text("no")
-    with pytest.raises(FormatError, match="^c.parquet: is no Parquet file that can be read: "):
+    with faulty("c.parquet", about="is no Parquet file"):
         [*Inputs([Path("c.parquet")], CorpusOptions(strict=True))]
 
 
@@ -214,11 +215,11 @@ def test_files(here: Path) -> None:
     assert ([*map(str, files)], others) == ([*named, "d/x.bin"], [])
     with pytest.raises(FormatError, match=r"^d/out: no file in it is called .txt .text .* say --format$"):
         corpus_files([Path("d/out")], None, out)
-    with pytest.raises(FormatError, match="^nowhere: cannot be read: No such file or directory$"):
+    with faulty("nowhere", about="No such file or directory"):
         corpus_files([Path("nowhere")], None, out)
     os.mkfifo("pipe")
     for name, called in (("pipe", "pipe"), ("-", "<stdin>")):
-        with pytest.raises(FormatError, match=f"^{called}: is read several times; name a file instead$"):
+        with faulty(called, about="several times"):
             corpus_files([Path(name)], None, out)
 
 

@@ -11,7 +11,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from d2c.base.errors import FormatError
 from d2c.base.workers import Failed
 from d2c.corpora.inputs import Inputs
 from d2c.corpora.job import BatchDone, run
@@ -19,6 +18,7 @@ from d2c.corpora.manifest import NAME, opened
 from d2c.corpora.options import CorpusOptions
 from d2c.corpora.worker import WorkerTask
 from tests.corpora.crews import GONE, Behaviour, Scripted, rows, words
+from tests.errors import faulty
 
 LINES = [f"word {number}" for number in range(20)]
 OPTIONS = CorpusOptions(shard_size=8, batch_size=2)
@@ -96,10 +96,7 @@ def test_a_finished_job_whose_input_has_changed(number: int, source: Path, tmp_p
     """The file has the size that it had."""
     parse(source, tmp_path / "out")
     source.write_text(source.read_text().replace(f"word {number}\n", f"sword {number}\n"[1:].upper()))
-    with pytest.raises(
-        FormatError,
-        match=rf"{number // 8 * 8 + 1}: what begins here has changed since part-00000{number // 8}.",
-    ):
+    with faulty(source, number // 8 * 8 + 1, about=f"has changed since part-00000{number // 8}."):
         parse(source, tmp_path / "out", resume=True)
 
 
@@ -108,7 +105,7 @@ def test_a_finished_job_whose_input_has_ended_earlier(source: Path, tmp_path: Pa
     text = source.read_text()
     end = text.index("word 16\n")
     source.write_text(text[:end] + "\n" * (len(text) - end))
-    with pytest.raises(FormatError, match="out: the input has nothing left for part-000002.parquet$"):
+    with faulty("out", about="nothing left for part-000002.parquet"):
         parse(source, tmp_path / "out", resume=True)
 
 

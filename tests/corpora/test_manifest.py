@@ -14,6 +14,7 @@ import pytest
 
 from d2c.base.errors import FormatError
 from d2c.corpora.manifest import NAME, Manifest, opened
+from tests.errors import faulty
 
 SETTINGS = {"model": "a", "kind": "text"}
 
@@ -150,7 +151,7 @@ def test_a_full_disk(tmp_path: Path) -> None:
 
     with opened(tmp_path, SETTINGS, False) as manifest:
         write(manifest, 0)
-        with pytest.raises(FormatError, match="part-000001.parquet: cannot be written: No space left on dev"):
+        with faulty("part-000001.parquet", about="No space left on dev"):
             manifest.add(1, put, **given(1))
     assert sorted(contents(tmp_path)) == [NAME, "part-000000.parquet"]
     assert run(tmp_path, resume=True) == [3, 1, 2]
@@ -159,7 +160,7 @@ def test_a_full_disk(tmp_path: Path) -> None:
 def test_two_at_a_time(tmp_path: Path) -> None:
     with (
         opened(tmp_path, SETTINGS, False),
-        pytest.raises(FormatError, match=": is being written by another process$"),
+        faulty(tmp_path, about="another process"),
     ):
         run(tmp_path, resume=True)
 
@@ -186,5 +187,5 @@ def test_what_does_not_fit(tmp_path: Path) -> None:
 
 def test_what_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(FormatError, match="file: cannot be written: File exists$"):
+    with faulty("file", about="File exists"):
         run(tmp_path / "file")

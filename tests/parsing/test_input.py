@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from d2c.base.errors import FormatError
 from d2c.base.files import NOT_UTF8
 from d2c.parsing.input import read_sentences
 from d2c.parsing.sentence import Sentence
 from d2c.parsing.text import PennRules
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
+from tests.errors import faulty
 
 ROW = "{}\t{}\t_\tX\tX\t_\t0\tr\t_\t_\n"
 
@@ -126,5 +126,5 @@ def test_conllu(file: Path) -> None:
 
 
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match="nowhere: cannot be read: No such file or directory"):
+    with faulty("nowhere", about="No such file or directory"):
         next(read_sentences(tmp_path / "nowhere", "text"))

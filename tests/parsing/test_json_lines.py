@@ -14,6 +14,7 @@ from d2c.parsing.json_lines import format_json, parse_json_line, read_json_lines
 from d2c.parsing.sentence import NO_CTREE, Sentence
 from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.heads import load_head_rules
+from tests.errors import faulty
 from tests.strategies import ctrees
 
 TOKENS = Tokens(("a", "b", "c"), ("A", "B", "C"), comments=("sent_id = 1",))
@@ -120,7 +121,7 @@ def test_errors_name_file_line_and_sentence(tmp_path: Path) -> None:
         f"{file}:4: sentence 3: no JSON line as `d2c parse --to json` writes it"
     )
     file.write_text("\n")
-    with pytest.raises(FormatError, match=r"x\.jsonl:1: no sentence found in this file"):
+    with faulty(file, 1):
         list(read_json_lines(file))
 
 

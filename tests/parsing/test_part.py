@@ -13,6 +13,7 @@ from d2c.base.errors import FormatError
 from d2c.parsing.part import Finished, written
 from d2c.parsing.stream import Batch, Done
 from d2c.trees.repair import Repairs
+from tests.errors import faulty
 
 ERROR = FormatError("x", 1, 0, "no")
 HEADER, SETTINGS = "#é\n", {"model": "a", "least": 0.5, "device": None}
@@ -69,7 +70,7 @@ def test_killed_at_any_byte(output: Path) -> None:
 def test_two_at_a_time(output: Path) -> None:
     with written(output, HEADER, SETTINGS, False) as (_, write):
         for resume in (False, True):
-            with pytest.raises(FormatError, match=": is being written by another process$"):
+            with faulty(output, about="another process"):
                 run(output, resume=resume)
         write(done(1))
     data = output.read_bytes()
@@ -127,17 +128,17 @@ def test_a_damaged_log(line: bytes, tmp_path: Path) -> None:
         run(tmp_path / "x", stop=2)
     with open(tmp_path / "x.part.log", "ab") as stream:
         stream.write(line)
-    with pytest.raises(FormatError, match="x.part: is not what x.part.log says"):
+    with faulty("x.part", about="x.part.log"):
         run(tmp_path / "x", resume=True)
 
 
 def test_only_files_are_resumed() -> None:
-    with pytest.raises(FormatError, match="^-: --resume needs a file$"):
+    with faulty("-", about="--resume"):
         run(Path("-"), resume=True)
-    with pytest.raises(FormatError, match="^/dev/null: --resume needs a file$"):
+    with faulty("/dev/null", about="--resume"):
         run(Path("/dev/null"), resume=True)
     assert run(Path("/dev/null")).sentences == 10
-    with pytest.raises(FormatError, match="^/nowhere/x: cannot be written: No such file or directory$"):
+    with faulty("/nowhere/x", about="No such file or directory"):
         run(Path("/nowhere/x"))
 
 
@@ -149,7 +150,5 @@ def test_the_rest_of_the_input() -> None:
     assert [batch.digest for batch in finished.rest(given("a", "b", "c", "d"), "in")] == ["c", "d"]
     assert [*Finished().rest(given(), "in")] == []
     for other in (given("a", "x", "c"), given("a"), given()):
-        with pytest.raises(
-            FormatError, match="^in: does not begin with the 4 sentences that --resume goes on"
-        ):
+        with faulty("in", about="4 sentences that --resume"):
             [*finished.rest(other, "in")]

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from d2c.base.errors import FormatError
 from d2c.commands.cli import cli
 from d2c.parsing.json_lines import sentence_of_row
 from d2c.parsing.sentences import numbered_sentences
 from d2c.trees.formats.discbracket import parse_discbracket
 from d2c.trees.formats.reading import Reading
+from tests.errors import faulty
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -88,10 +88,10 @@ def test_commands_read_it(corpus: Path, tmp_path: Path) -> None:
 def test_other_tables(tmp_path: Path) -> None:
     file = tmp_path / "x.parquet"
     pq.write_table(pa.table({"text": ["She left."]}), file)
-    with pytest.raises(FormatError, match="x.parquet: no table of `d2c corpus`: it has no column 'file'$"):
+    with faulty(file, about="'file'"):
         list(numbered_sentences(file, Reading()))
     file.write_bytes(file.read_bytes()[:-9])
-    with pytest.raises(FormatError, match="x.parquet: is no Parquet file that can be read: "):
+    with faulty(file, about="is no Parquet file"):
         list(numbered_sentences(file, Reading()))
 
 
