@@ -13,8 +13,6 @@ from operator import ne
 from pathlib import Path
 from typing import NamedTuple, Self
 
-import msgspec
-
 from d2c.automata.exact import SEARCHES, Exact, ScoredTree
 from d2c.automata.oracles import LinearOracle, passes
 from d2c.automata.settings import TransitionSettings
@@ -24,6 +22,7 @@ from d2c.base.arrays import Doubles
 from d2c.base.batches import batches
 from d2c.base.counting import many
 from d2c.base.errors import ModelError
+from d2c.base.model_files import as_type
 from d2c.base.progress import log
 from d2c.base.temporary import whole_directory
 from d2c.learning.learner import Epoch
@@ -87,7 +86,7 @@ class TransitionParser(DependencyParser):
         said = FORMAT.read(directory)
         with loading(directory, "has broken settings"):
             parser = cls(TransitionSettings(**FORMAT.parameters_in(said)))
-            parser.labels_ = msgspec.convert([said[name] for name in Labels._fields], Labels)
+            parser.labels_ = as_type([said[name] for name in Labels._fields], Labels)
             system = SYSTEMS[parser.settings.system].make(*parser.labels_)
         parser.oracle_ = LinearOracle.load(Path(directory), system)
         return parser

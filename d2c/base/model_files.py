@@ -15,8 +15,6 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import msgspec
-
 from d2c.base.errors import ModelError, ParameterError, shortened
 from d2c.base.files import digest_of_file
 
@@ -47,6 +45,8 @@ def read_as(path: Path, version: int, shape: type[Shape]) -> Shape:
     that reads: it stops at the first value that is wrong, while pydantic collects all of them, which in a
     hostile file of 32 MB takes 5 GB. Linear in the size of the file. Raises ModelError.
     """
+    import msgspec  # only where a file is read: it takes 10 ms
+
     data = _json_of(path)
     with _saying_json(path):
         try:
@@ -62,12 +62,21 @@ def read_as(path: Path, version: int, shape: type[Shape]) -> Shape:
 
 def read_json(path: Path) -> dict[str, Any]:
     """Return the object in a JSON file of a model directory. Raises ModelError."""
+    import msgspec
+
     data = _json_of(path)
     with _saying_json(path):
         settings = msgspec.json.decode(data)
     if not isinstance(settings, dict):
         raise ModelError(f"{path}: holds no settings")
     return settings
+
+
+def as_type(value: Any, shape: type[Shape]) -> Shape:
+    """Return what was read as JSON as a type. Raises ValueError where it is none such."""
+    import msgspec
+
+    return msgspec.convert(value, shape)
 
 
 def read_settings(path: Path, version: int) -> dict[str, Any]:
@@ -95,6 +104,8 @@ def _json_of(path: Path) -> bytes:
 @contextmanager
 def _saying_json(path: Path) -> Iterator[None]:
     """Raise ModelError for what cannot be decoded, because of its text, a number, or how deep it is."""
+    import msgspec
+
     try:
         yield
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

@@ -7,8 +7,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import msgspec
-
 from d2c.base import model_files
 from d2c.base.errors import ModelError, ParameterError
 
@@ -51,9 +49,8 @@ class ModelFormat(NamedTuple):
 
     def parameters_in(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         """Return the estimator's settings among what `read` returned. Raises KeyError, TypeError."""
-        return msgspec.convert(
-            {name: settings[name] for name in self.parameters}, dict[str, str | int | float | None]
-        )
+        given = {name: settings[name] for name in self.parameters}
+        return model_files.as_type(given, dict[str, str | int | float | None])
 
 
 @contextmanager

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
-import msgspec
 import numpy
 
 from d2c.base.batches import batches
 from d2c.base.counting import many, ranked
 from d2c.base.errors import ModelError
+from d2c.base.model_files import as_type
 from d2c.base.progress import log
 from d2c.base.temporary import whole_directory
 from d2c.protocols.abilities import TaggerAbilities
@@ -221,7 +221,7 @@ class TrainedTagger(ABC):
         said = cls.FORMAT.read(directory)
         with loading(directory):
             tagger = cls._of(said, device)
-            tagger.tags_ = msgspec.convert(said["tags"], tuple[str, ...])
+            tagger.tags_ = as_type(said["tags"], tuple[str, ...])
             tagger._restore(Path(directory), said)
             next(tagger.tag([(EMPTY_FORM,)]))  # what cannot tag says so now
         return tagger

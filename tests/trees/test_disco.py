@@ -79,6 +79,8 @@ def test_discbracket_details() -> None:
         ("(S (A 0=a)))", "x:1: sentence 1: a closing bracket too many"),
         ("(S (A 0=a) ())", "x:1: sentence 1: the node '' is empty"),
         ("(S (A 0=a) (B))", "x:1: sentence 1: the node 'B' is empty"),
+        ("0=a", "x:1: sentence 1: expected '(', found '0=a'"),
+        ("(S (A 0=a)) 0=b", "x:1: sentence 1: the word '0=b' stands beside other words or nodes"),
     ],
 )
 def test_what_is_wrong_is_said(text: str, message: str) -> None:

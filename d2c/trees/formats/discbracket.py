@@ -85,6 +85,8 @@ def _trees(text: str, options: Options) -> Iterator[CTree | None]:
     except Malformed:  # if only since leaves share a node
         tagged = _NODE_OR_LEAF.sub(lambda one: one[1] or f"({NO_TAG} {one[2]})", text)
         found = list(bracket_trees(tagged))
+        if not all(one and one.labels for one in found):  # leaves stand outside of brackets
+            raise
     for one in filter(None, found):
         ctree = _in_order(one)
         yield resolve_traces(ctree) if options.traces else ctree
