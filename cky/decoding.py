@@ -26,7 +26,7 @@ from d2c.cky.search.derivations import (
 from d2c.cky.search.packed_chart import Packed
 from d2c.cky.search.packed_skeleton import packed_skeleton_of
 from d2c.cky.search.parts import bracket_key, nodes_of
-from d2c.cky.search.pruning import Constraints, restrict
+from d2c.cky.search.pruning import Constraints
 from d2c.cky.search.reach import NO_YIELDS, ArcScores
 from d2c.cky.search.scoring import Scorer
 from d2c.cky.search.skeleton import Observed, heads_of, is_projective_tree
@@ -206,7 +206,7 @@ class ChartDecoder:
     @property
     def query(self) -> Query:
         """Return the grammar and what pruning leaves, without the glue rule."""
-        constraints, most = restrict(self.allowed_, self.settings.pruning), self.settings.max_unaries
+        constraints, most = self.allowed_.of(self.settings.pruning), self.settings.max_unaries
         default = self.grammar_.symbol_ids[self.default_]
         return Query(self.grammar_.table, self._axioms, constraints, most, default)
 

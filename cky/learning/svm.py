@@ -94,7 +94,8 @@ class ExampleColumns(NamedTuple):
         """Return examples as columns."""
         sizes = [(0, 0), *((len(one.observed), len(one.gold.rules)) for one in examples)]
         every = [ChartExample(np.zeros(0, TOKEN), _NO_PARTS), *examples]
-        sites, rules = (np.concatenate([one.gold[column] for one in every]) for column in range(2))
+        sites = np.concatenate([one.gold.sites for one in every])
+        rules = np.concatenate([one.gold.rules for one in every])
         return cls(
             np.cumsum(sizes, axis=0), np.concatenate([one.observed for one in every]), Parts(sites, rules)
         )

@@ -287,23 +287,9 @@ def score_arcs(chart: Chart, packed: Packed, parents: Ints) -> Floats:
 
 def places_of(sites: Sites, arcs: PackedArcs) -> Longs:
     """Return [B] the arc that is made at each of these sites, or -1."""
-    places: Longs = _places_of(sites, arcs.begin, arcs.heads)
-    return places
-
-
-@kernel
-def _places_of(sites: Sites, begin: Ints, heads: Ints) -> Longs:
-    """Return what `places_of` does [P]. begin, heads: [n + 1] and [A] of the arcs"""
-    places = np.full(len(sites), np.int64(-1))
-    for block in range(len(sites)):
-        site = sites[block]
-        root = site["side"] == UNARY and site["g"] == 0 and site["k"] == -1
-        m, head = (site["h"], np.int32(0)) if root else (site["m"], np.int32(site["h"] + 1))
-        if m >= 0:
-            for arc in range(begin[m], begin[m + 1]):
-                if heads[arc] == head:
-                    places[block] = arc
-    return places
+    root = (sites["side"] == UNARY) & (sites["g"] == 0) & (sites["k"] == -1)
+    heads, dependents = np.where(root, 0, sites["h"] + 1), np.where(root, sites["h"], sites["m"])
+    return arcs.places(dependents, heads)
 
 
 @kernel

@@ -32,6 +32,11 @@ class Constraints(NamedTuple):
     sides: NDArray[np.int64]
     next_side: Ints
 
+    def of(self, method: str) -> Constraints:
+        """Return those of one of `d2c.cky.settings.METHODS`."""
+        by_tag = self.by_tag if "1" in method else UNPRUNED.by_tag
+        return self._replace(by_tag=by_tag) if "2" in method else UNPRUNED._replace(by_tag=by_tag)
+
 
 UNPRUNED = Constraints(np.zeros((0, 0), np.bool_), np.zeros(0, np.int64), np.zeros(0, np.int32))
 
@@ -78,13 +83,3 @@ def estimate(derivations: Iterable[tuple[Ints, Parts]], rules: int, tags: int, g
     certain = np.maximum(lefts, total - lefts) / np.maximum(1, total) > gamma
     side = np.where(2 * lefts > total, 0, 1)[certain].astype(np.int32)
     return Constraints(by_tag, distinct[certain], side)
-
-
-def restrict(both: Constraints, method: str) -> Constraints:
-    """Return the constraints of one of `d2c.cky.settings.METHODS`."""
-    first, second = ("1" in method, "2" in method)
-    return Constraints(
-        both.by_tag if first else UNPRUNED.by_tag,
-        both.sides if second else UNPRUNED.sides,
-        both.next_side if second else UNPRUNED.next_side,
-    )
