@@ -3,7 +3,7 @@
 A route says a number from 0 to 1 of each node of the c-tree that it decodes, its share (`confidences_all` of
 `d2c.protocols.route.Route`): the chart the posterior of the constituent (`d2c.cky.decoding.ChartDecoder`,
 `with_posteriors`), the reduction that of its unary classifier and the labeler the share of a label's score,
-with 1 for what a d-parser's labels say (`d2c.reduction.confidence`), several models the share of the votes
+with 1 for what a d-parser's labels say (`d2c.reduction.reduction`), several models the share of the votes
 (`d2c.routes.voting`). From there to what JSON lines, tables and `Span.confidence` show, `calibrated`, which
 `d2c.parsing.stream` calls, takes the steps:
 

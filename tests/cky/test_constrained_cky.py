@@ -82,10 +82,10 @@ def test_what_is_loaded_decodes_alike(tmp_path: Path) -> None:
     for ctree in dev:
         assert loaded.decode(route.encode(ctree)) == route.decode(route.encode(ctree))
     (tmp_path / "weights.npz").write_bytes(b"junk")
-    with pytest.raises(ModelError, match="is broken"):
+    with pytest.raises(ModelError, match=r"weights\.npz"):
         ConstrainedCKY.load(tmp_path)
     (tmp_path / "cky.json").write_text(json.dumps({"format": 99}))
-    with pytest.raises(ModelError, match="has format 99; this version of d2c reads 5"):
+    with pytest.raises(ModelError, match=r"cky\.json.* 99"):
         ConstrainedCKY.load(tmp_path)
 
 
@@ -354,7 +354,7 @@ def test_what_does_not_fit_in_a_model_is_an_error(change: Callable[[Any], object
     said = json.loads((tmp_path / "cky.json").read_text())
     change(said)
     (tmp_path / "cky.json").write_text(json.dumps(said))
-    with pytest.raises(ModelError, match="is broken"):
+    with pytest.raises(ModelError, match=r"cky\.json|weights\.npz"):
         ConstrainedCKY.load(tmp_path)
 
 
@@ -370,5 +370,5 @@ def test_arrays_that_do_not_fit_are_an_error(tmp_path: Path) -> None:
         ("next_side", arrays["next_side"] + 5),
     ):
         np.savez(tmp_path / "weights.npz", **arrays | {name: wrong})
-        with pytest.raises(ModelError, match="is broken"):
+        with pytest.raises(ModelError, match=r"weights\.npz"):
             ConstrainedCKY.load(tmp_path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -90,7 +91,7 @@ def test_arrays_that_do_not_fit(model: Path, file: str, name: str, change: Calla
         changed = dict(arrays)
     changed[name] = change(changed[name])
     np.savez_compressed(model / file, **changed)
-    with pytest.raises(ModelError, match="is broken"):
+    with pytest.raises(ModelError, match=re.escape(file)):
         TwoStage.load(model)
 
 
@@ -98,5 +99,5 @@ def test_arrays_that_do_not_fit(model: Path, file: str, name: str, change: Calla
 def test_settings_that_do_not_fit(model: Path, file: str, change: dict[str, object]) -> None:
     settings = json.loads((model / file).read_text(encoding="utf-8"))
     (model / file).write_text(json.dumps(settings | change), encoding="utf-8")
-    with pytest.raises(ModelError, match="is broken"):
+    with pytest.raises(ModelError, match=re.escape(file.removesuffix("json"))):
         TwoStage.load(model)
