@@ -120,28 +120,19 @@ def _attach_next(
     """
     (h, a, b), (_, dependents, words) = item, skeleton
     a0, b0 = (a - 1, b) if side == LEFT else (a, b - 1)
-    if min(a0, b0) < 0 or _certain_side(query.constraints, tags, skeleton, h, a0, b0) == 1 - side:
-        return
-    before = cell_of(words, h, a0, b0)
+    before = cell_of(words, h, a0, b0) if min(a0, b0) >= 0 else -1
     if before < 0:
         return
     site = growing.sites[growing.counts[BLOCKS]]
     set_site(dependents, words, side, h, a, b, site)
+    left, right = (site["m"], site["next_right"]) if side == LEFT else (site["next_left"], site["m"])
+    if certain_side(query.constraints, tags, h, left, right) == 1 - side:
+        return
     done, first = words[site["m"] + 1]["cell"] - 1, growing.counts[EDGES]
     attach(query.rules, side, before, done, allowed, growing)
     if query.glue and growing.counts[EDGES] == first:
         _glue(query.rules, before, done, query.default, growing)
     end_block(growing)
-
-
-@lean
-def _certain_side(constraints: Constraints, tags: Ints, skeleton: Skeleton, h: int, a: int, b: int) -> int:
-    """Return the side from which the item (h, a, b) must take its next dependent, or -1. tags: [n]"""
-    word, dependents = skeleton.words[h], skeleton.dependents
-    left, right = word["begin"] + a, word["middle"] + b
-    if left >= word["middle"] or right >= word["end"]:
-        return -1
-    return certain_side(constraints, tags, h, dependents[left], dependents[right])
 
 
 @lean
