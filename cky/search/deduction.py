@@ -1,6 +1,6 @@
 """Figure 3's deduction rules (PAD, section 3.1) and the unary rule of section 3.3, for any chart.
 
-Premise:       the pre-terminal of a word                                   `start`
+Premise:       the pre-terminal of a word's given tag, not every A ∈ N       `start`
 A → β1* β2:    an item takes its next right dependent                       `attach`
 A → β1 β2*:    an item takes its next left dependent                        `attach`
 A → β1*:       at most so many unary steps after one another at an item     `unary_steps`

@@ -4,7 +4,9 @@ A part is ((i, k), m, β1) and ((k + 1, j), h, β2) to ((i, j), h, A), or its mi
 groups by what they are conjoined with: the rule and, as its backoff, its parent A; the rule alone; (A, β)
 for the dependent's β; (A, β) for the head child's; A alone. In the figure's own words: `word[h] tag[m]`
 in the group RULE is (rule, x_h, tag(m)), `tag[m]` in the group MODIFIER is (A, β1, tag(m)), and a template
-without fields is the rule, or the pair, itself.
+without fields is the rule, or the pair, itself. Every one is also conjoined with the side of the dependent
+(LEFT, RIGHT, or UNARY), which the figure's are not. Words that training sees once stand as their classes
+(`d2c.learning.words`).
 
 Unary steps have the same templates but those with m, k, inner or outer, of which they have none.
 """

@@ -2,7 +2,7 @@
 
 The templates are of the kinds of Huang and Sagae (2010) and Zhang and Nivre (2011), as far as they are
 functions of the classes (`d2c.automata.states`) of the three topmost trees and of the next AHEAD tokens, and
-of nothing else: so the oracle is consistent (section 2 of Nederhof 2015), and a chart whose items are classes
+of nothing else: so the oracle is consistent (section 3 of Nederhof 2015), and a chart whose items are classes
 has exactly its scores. Of the third tree only the head token is seen.
 
 First the kind of the action is chosen (templates KINDS_SEEN), then which one of that kind (ACTIONS_SEEN), if

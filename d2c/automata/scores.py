@@ -2,7 +2,7 @@
 
 A kind of action has the probability exp(score) / sum of these over the kinds of which some action applies;
 an action of that kind likewise among those that apply: they are masked before. The greedy parser takes the
-best action of the best kind: the one path of a deterministic automaton (section 2 of Nederhof 2015).
+best action of the best kind: the one path of a deterministic automaton (section 3 of Nederhof 2015).
 
 Training is gradient descent on the log-probability of the static oracle's actions: AdaGrad under an L1
 penalty (`d2c.learning.adagrad`), one step for each sentence.

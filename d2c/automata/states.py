@@ -1,6 +1,6 @@
 """Classes of trees as rows of numbers, computed bottom-up: what kernels keep beside stack elements.
 
-Section 2 of Nederhof (2015) asks that the class of A(t1 ... tk) follows from A and the classes of the ti.
+Section 3 of Nederhof (2015) asks that the class of A(t1 ... tk) follows from A and the classes of the ti.
 Here each attribute of a new tree is computed from the action and the attributes of the trees that it takes
 (`leaf`, `attach`, `promote`): so that holds by construction, and so does the consistency of an oracle that
 sees classes only. The terminals of a sentence are its tokens with their positions: attributes hold positions,

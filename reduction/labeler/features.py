@@ -1,8 +1,9 @@
-"""What the labeler sees of an arc, and of two modifiers of one head: templates as tables (section 4.2).
+"""What the labeler sees of an arc, and of two modifiers of one head: templates as tables (section 4.2 of
+"Parsing as Reduction").
 
 A feature is an atom (`d2c.learning.templates`) conjoined with a label, with its symbol, or with a pair of
 labels. The templates of an arc are of TurboParser's kinds, which the paper takes over; a pair has the paper's
-own. All atoms of an arc know on which side of its head the modifier is.
+own, and beyond the paper `tag[h]`. All atoms of an arc know on which side of its head the modifier is.
 """
 
 # What an index gives is a number in numba; numpy's types leave it open:
@@ -72,7 +73,7 @@ PAIR_FIELDS = fields_of(("word", "tag"), ("h", "m", "m'"))
 PAIR = {
     "tag triplet": names_in("tag[h] tag[m] tag[m']"),
     "unilexical": names_in("word[h] tag[m] tag[m'], tag[h] word[m] tag[m'], tag[h] tag[m] word[m']"),
-    "head": names_in("tag[h]"),
+    "head": names_in("tag[h]"),  # beyond the paper
 }
 _PLAIN = list(chain(*ARC.values()))
 _LABELLED = [*_PLAIN, *chain(*STACKED.values())]
