@@ -41,7 +41,7 @@ _DTREES = 4  # that are looked at for each c-tree that is wanted
 class ReductionSettings(Settings):
     """How the reduction encodes, learns and decodes."""
 
-    encoding: str = setting("direct", "Direct, delta (continuous trees only) or spine (H&N).")
+    encoding: str = setting("direct", "Direct, delta (continuous trees only) or spine (the H&N-encoding).")
     head_rules: str = setting("collins", "Name or file of a head table, see `d2c.trees.heads`.")
     continuous: bool | None = setting(
         None,

@@ -46,8 +46,11 @@ def complete_order(
       modifier that it leaves was attached. Then the event of a closer modifier is lowered as far as nesting
       demands, no further.
     - an unreadable event becomes that of the next modifier towards the head (1 where there is none).
-    - modifiers of one event take the symbol of the one closest to the head (of two equally close, the left)
-      that has a readable one; where none has, default_symbol(tag of the head).
+    - then modifiers of one event take the symbol of the one closest to the head (of two equally close, the
+      left) that has a readable one; where none has, default_symbol(tag of the head).
+
+    Section 4.3 names the symbols before nesting. But nesting makes events equal, so symbols would have to
+    agree once more.
     """
     symbols, events, _ = order
     if continuous:

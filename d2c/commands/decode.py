@@ -56,7 +56,7 @@ def decode(
 ) -> None:
     """Decode CoNLL-U from any d-parser into c-trees. Repairs are counted on standard error.
 
-    Without a model, unary nodes are restored only with the spine encoding, and crossing arcs make gaps
+    Without a model, unary nodes are restored only with the H&N-encoding (spine), and crossing arcs make gaps
     if the format can hold them. Export and XML files are written by a single process.
     """
     if model and encoding:

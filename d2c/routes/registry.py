@@ -32,7 +32,7 @@ class RouteSettings(CommonSettings):
     checkpoints: a directory, from which an interrupted training goes on: of the chart, a transformer, spaCy
     """
 
-    encoding: str = setting("direct", "Encoding of the labels.", choices=ENCODINGS)
+    encoding: str = setting("direct", "Encoding of the labels; spine is the H&N-encoding.", choices=ENCODINGS)
     constrained: bool = setting(
         True,
         "Labeler: make each head's labels consistent. --no-constrained: the paper's own sequence model.",

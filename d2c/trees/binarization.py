@@ -124,7 +124,7 @@ def unbinarize(
     labels: list[str] = []
     children: list[list[int]] = []
     head_children: list[int] = []
-    psi = list(range(n))  # the highest node so far whose lexical head is h
+    psi = list(range(n))  # ψ, as in `d2c.trees.conversion`
     first = list(range(n))  # leftmost token of each node
     modifiers = modifiers_of(heads)
     for h in reversed(top_down(heads)):

@@ -1,8 +1,10 @@
 """Head-ordered d-trees ⇄ c-trees: Algorithms 1 and 2 of "Parsing as Reduction".
 
 On unaryless c-trees the two functions are inverse to each other (Propositions 1 and 2); continuous c-trees
-correspond to projective d-trees with nested orders (Proposition 3). Linear in the length of the sentence,
-but for sorting each head's modifiers by event and each node's children by position.
+correspond to projective d-trees with nested orders (Proposition 3). ψ(h) is the highest node whose lexical
+head is h (section 3.1); where trees are built bottom-up, `psi[h]` is the highest so far.
+Linear in the length of the sentence, but for sorting each head's modifiers by event and each node's children
+by position.
 """
 
 from __future__ import annotations
@@ -64,7 +66,7 @@ def to_constituents(dtree: DTree, top: str | None = None) -> CTree:
     labels: list[str] = []
     children: list[list[int]] = []
     head_children: list[int] = []
-    psi = list(range(n))  # the highest node so far whose lexical head is h
+    psi = list(range(n))
     first = list(range(n))  # leftmost token of each node
     for h in reversed(order):
         if not modifiers[h]:

@@ -7,9 +7,9 @@ they do not say as None or 0. All encodings take linear time.
 
 from d2c.reduction.encodings.encoding import Encoding
 from d2c.reduction.encodings.events import Delta, Direct
-from d2c.reduction.encodings.spine import Spines
+from d2c.reduction.encodings.spine import HallNivre
 
-ENCODINGS: dict[str, Encoding] = {encoding.name: encoding for encoding in (Direct(), Delta(), Spines())}
+ENCODINGS: dict[str, Encoding] = {encoding.name: encoding for encoding in (Direct(), Delta(), HallNivre())}
 
 
 def encoding_named(name: str) -> Encoding:

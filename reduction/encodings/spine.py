@@ -1,26 +1,27 @@
-"""The H&N encoding of section 4.1, after Hall and Nivre (2008): spines in labels, unary nodes included.
+"""The H&N-encoding of section 4.1, after Hall and Nivre (2008), called `spine` by users: spines in labels.
 
-A label is the modifier's whole spine and the number of the node of its head's spine where it attaches. Such
-labels are many.
+A label is the modifier's whole spine and its position in the head's: the number, unary nodes counted, of the
+node where it attaches. Such labels are many; they hold the unary nodes, too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from d2c.reduction.encodings.encoding import Constraint, Encoding, Order, Spine
+from d2c.trees.conversion import to_dependencies
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree, modifiers_of
 from d2c.trees.labels import LABEL, LABELS_REMEMBERED, ROOT, quote, unquote_symbol
 from d2c.trees.unaries import Chain
 
 
-class Spines(Encoding):
+class HallNivre(Encoding):
     """Labels `X1|X2|X3#p`: a spine from the tag upwards, and p in the head's spine, counted from 1.
 
-    The root's label is `root|X1|X2`. What the labels number is read as events: it orders a head's modifiers
-    just as well.
+    The root's label is `root|X1|X2`. Positions are read as events: they order a head's modifiers, too.
     """
 
     name = "spine"
@@ -29,23 +30,19 @@ class Spines(Encoding):
 
     def encode(self, ctree: CTree) -> DTree:
         """Return the d-tree with labels. Raises ValueError where the c-tree has no head children."""
-        n, lexical_head = len(ctree.tokens.forms), ctree.lexical_heads()
+        dtree, lexical_head, n = to_dependencies(ctree), ctree.lexical_heads(), len(ctree.tokens)
         spines: list[list[str]] = [[] for _ in range(n)]
-        heads, symbols, numbers = [0] * n, [""] * n, [0] * n
-        nodes = zip(ctree.labels, ctree.children, ctree.head_children or (), strict=True)
-        for symbol, kids, head_child in nodes:
-            h = lexical_head[head_child]
+        positions: list[list[int]] = [[] for _ in range(n)]  # of the node that each event makes
+        for h, symbol, kids in zip(lexical_head[n:], ctree.labels, ctree.children, strict=True):
             spines[h].append(symbol)
-            for kid in kids:
-                if kid != head_child:
-                    m = lexical_head[kid]
-                    heads[m], symbols[m], numbers[m] = h + 1, symbol, len(spines[h])
+            if len(kids) > 1:
+                positions[h].append(len(spines[h]))
         quoted = ["|".join(map(quote, spine)) for spine in spines]
         labels = [
-            f"{spine}#{number}" if number else (f"{ROOT}|{spine}" if spine else ROOT)
-            for spine, number in zip(quoted, numbers, strict=True)
+            f"{spine}#{positions[h - 1][event - 1]}" if h else (f"{ROOT}|{spine}" if spine else ROOT)
+            for spine, h, event in zip(quoted, dtree.heads, dtree.events or (), strict=True)
         ]
-        return DTree(ctree.tokens, tuple(heads), tuple(symbols), tuple(numbers), tuple(labels))
+        return replace(dtree, labels=tuple(labels))
 
     def label(self, dtree: DTree) -> DTree:
         """Raise ValueError: a head-ordered d-tree has no unary nodes, and other heads have other spines."""
@@ -82,7 +79,7 @@ class Spines(Encoding):
 
 @lru_cache(maxsize=LABELS_REMEMBERED)
 def read_spine_label(label: str) -> tuple[Spine | None, int]:
-    """Return spine and number of a label of the spine encoding; None and -1 for what cannot be read."""
+    """Return spine and number of a label of the H&N-encoding; None and -1 for what cannot be read."""
     if match := LABEL.fullmatch(label):
         return (tuple(map(unquote_symbol, match[1].split("|"))) if match[1] else ()), int(match[2])
     if label == ROOT or label.startswith(ROOT + "|"):

@@ -1,1 +1,1 @@
-"""Two-stage parsing (section 4.2): labels for the arcs of any d-parser's backbone."""
+"""Two-stage parsing ("Parsing as Reduction", section 4.2): labels for any d-parser's backbone."""

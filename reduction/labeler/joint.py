@@ -1,4 +1,4 @@
-"""Labels of one head that never need repairs: Viterbi in the order of attachment, beyond section 4.2.
+"""Labels of one head that never need repairs: Viterbi in the order of attachment, beyond the paper.
 
 Left modifiers l1, l2, ... and right ones r1, r2, ..., numbered outward, are taken in the order of attachment,
 within an event the left ones first. So what was taken is a left and b right ones, and a state is (a, b, label

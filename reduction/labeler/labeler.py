@@ -1,9 +1,10 @@
-"""The two-stage labeler: labels for the arcs of any d-parser's backbone (section 4.2).
+"""The two-stage labeler: labels for the arcs of any d-parser's backbone.
 
-For each head the labels of all its modifiers are chosen together, independently of other heads, by Viterbi
-(`d2c.reduction.labeler.sequence`, `d2c.reduction.labeler.joint`). The weights are those of a structured SVM,
-learned by AdaGrad on gold backbones, also on jackknifed ones, and averaged over all steps. From there it may
-learn which of several backbones to take, too (`d2c.reduction.labeler.over_arcs`).
+Section 4.2 of "Parsing as Reduction". For each head the labels of all its modifiers are chosen together,
+independently of other heads, by Viterbi (`d2c.reduction.labeler.sequence`, `d2c.reduction.labeler.joint`).
+The weights are those of a structured SVM, learned by AdaGrad on gold backbones, also on jackknifed ones, and
+averaged over all steps. From there it may learn which of several backbones to take, too
+(`d2c.reduction.labeler.over_arcs`).
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """The labels that a head's modifiers may have, and the scores of arcs and of consecutive modifiers with these
-(section 4.2)."""
+(section 4.2 of "Parsing as Reduction")."""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
-"""The paper's sequence model (section 4.2): Viterbi over the labels of one head's modifiers.
+"""The sequence model of "Parsing as Reduction" (section 4.2): Viterbi over the labels of a head's modifiers.
 
 Modifiers are taken as they stand in the sentence, ..., l2, l1, r1, r2, ...; the score is a sum over arcs and
-over pairs of consecutive modifiers, on the same side or on opposite sides of the head. Any label may follow
-any other, or numbers never fall outward on either side: all that the spine encoding asks of one head. Exact:
-O(k C^2) for k modifiers and C candidate labels.
+over pairs of consecutive modifiers, on the same side or on opposite sides of the head. Beyond the paper,
+start and stop of a side make pairs, too, and a pair knows whether both attach in one event (`pair_key`). Any
+label may follow any other, or numbers never fall outward on either side: all that the H&N encoding asks of
+one head. Exact: O(k C^2) for k modifiers and C candidate labels.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Two-stage parsing (section 4.2): the d-parser gives the backbone, the labeler its labels.
+"""Two-stage parsing ("Parsing as Reduction", section 4.2): a d-parser's backbone, the labeler's labels.
 
 Of a d-tree with packed arcs (`d2c.packed.arcs`) the labeler labels the k best backbones that these hold, and
 the one is taken whose labels are surest: by the sum of the logarithms of their shares and, weighted, of the

@@ -25,29 +25,31 @@ from d2c.trees.ctree import CTree
 Group = tuple[int, str]  # the first one's number; templates, each the fields that are conjoined
 
 # A field of nodes (the node's parent, its siblings) or of tokens: the first, second, third and last of the
-# yield, the one before it and behind it, the sentence's last, or a sibling that is a pre-terminal
+# yield, the one before it and behind it, the sentence's last, or a sibling that is a pre-terminal. Weights
+# are found by the numbers of templates, hence by their order: what is beyond section 4.4 stands between.
 ABOVE: Group = (
     0,
-    # The paper's: label with parent, rule above, siblings; word of a pre-terminal sibling
+    # Section 4.4: label with parent, rule above, siblings
     "symbol[parent], rule[parent] symbol[parent] index, symbol[left], symbol[right],"
-    "symbol[parent] symbol[left] symbol[right], symbol[parent] symbol[grandparent],"
-    "word[left], word[right],"
-    # Beyond it: around the yield, the sentence; the paper's first word
+    "symbol[parent] symbol[left] symbol[right], symbol[parent] symbol[grandparent],"  # beyond
+    "word[left], word[right],"  # section 4.4: of a pre-terminal sibling
+    # Beyond: around the yield, the sentence
     "word[first-1], word[last+1], tag[first-1] tag[last+1],"
     "symbol[parent] tag[first-1], symbol[parent] tag[last+1],"
-    "length symbol[parent] word[end-1], word[first]",
+    "length symbol[parent] word[end-1],"
+    "word[first]",  # section 4.4
 )
-PRETERMINAL: Group = (
+PRETERMINAL: Group = (  # beyond
     15,
     "ending[first], word[first] symbol[parent], symbol[parent] tag[first-1] tag[last+1],"
     "symbol[parent] word[first-1], symbol[parent] word[last+1]",
 )
 PHRASE: Group = (
     20,
-    "rule[node], word[last], tag[first], tag[last],"  # the paper's: rule beneath; the yield
-    "word[second], word[third], word[last-1], word[first] word[second]",
+    "rule[node], word[last], tag[first], tag[last],"  # section 4.4: rule beneath; the yield
+    "word[second], word[third], word[last-1], word[first] word[second]",  # beyond
 )
-COLUMN_TEMPLATES: dict[str, Group] = {  # where the trees have them
+COLUMN_TEMPLATES: dict[str, Group] = {  # section 4.4, where the trees have them
     "lemma": (40, "lemma[first], lemma[last], lemma[left], lemma[right]"),
     "morph": (44, "morph[first], morph[last], morph[left], morph[right]"),
 }

@@ -1,7 +1,7 @@
 """The tables of "Parsing as Reduction" (Fernández-González and Martins, 2015).
 
 One-shot: the labels are the d-parser's. Two-stage: the d-parser has learned heads without labels, and the
-labeler finds them (section 4.2).
+labeler finds them (its section 4.2).
 
 Tables 3 and 4 are of many treebanks, with gold and with predicted tags. There one d-parser is trained for
 each treebank and kind of tags, on the labels of the settings; labeler and chart convert its d-trees without

@@ -89,6 +89,12 @@ def test_the_event_of_a_closer_modifier_is_lowered_as_far_as_nesting_demands() -
     assert bracketed((0, 1, 1), "root S#3 VP#1") == ("(S a b c)", {NOT_NESTED: 1, DISAGREEING: 1})
 
 
+def test_nesting_comes_before_agreement() -> None:
+    # As printed in section 4.3, d would first take b's symbol, with which it shares event 2.
+    labels = "root VP#2 NP#1 S#2"
+    assert bracketed((0, 1, 1, 1), labels) == ("(S (VP a b c) d)", {NOT_NESTED: 1, DISAGREEING: 1})
+
+
 def test_lowering_goes_no_further() -> None:
     # Events 1 4 2 3 from the head outward: only 4 falls, to 2.
     labels = "root VP#1 NP#4 NP#2 S#3"

@@ -252,7 +252,7 @@ class Gluing:
         labels: list[str] = []
         children: list[list[int]] = []
         head_children: list[int] = []
-        psi = list(range(n))  # the highest node so far whose lexical head is h
+        psi = list(range(n))  # ψ, as in `d2c.trees.conversion`
         for h in reversed(self.order):
             attached: list[list[int]] = [[] for _ in self.projections[h]]
             for m in self.modifiers[h]:
