@@ -1,10 +1,12 @@
 """Head-ordered d-trees ⇄ c-trees: Algorithms 1 and 2 of "Parsing as Reduction".
 
-On unaryless c-trees the two functions are inverse to each other (Propositions 1 and 2); continuous c-trees
-correspond to projective d-trees with nested orders (Proposition 3). ψ(h) is the highest node whose lexical
-head is h (section 3.1); where trees are built bottom-up, `psi[h]` is the highest so far.
-Linear in the length of the sentence, but for sorting each head's modifiers by event and each node's children
-by position.
+On unaryless c-trees the two functions are inverse to each other (Proposition 2); binary c-trees correspond to
+strictly ordered d-trees (Proposition 1), continuous ones to projective d-trees with nested orders (3). Linear
+in the length of the sentence, but for sorting each head's modifiers by event and each node's children by
+position.
+
+ψ(h) is the highest node whose lexical head is h (section 3.1); where trees are built bottom-up, `psi[h]` is
+the highest so far.
 """
 
 from __future__ import annotations

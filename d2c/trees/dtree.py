@@ -19,10 +19,15 @@ class DTree:
 
     heads:   head of token i, 1..n, or 0 for the root. What a d-parser predicts may be any integer here.
     symbols: phrase symbol Z of the attachment; None in a tree without order information
-    events:  event index j >= 1 of the attachment (weak order of each head's modifiers); None likewise
+    events:  event index j >= 1 of the attachment; None likewise
     labels:  the dependency label (DEPREL) that a d-parser learns and predicts; None where there is none
 
     The root's symbol is "" and its event 0: nothing attaches it.
+
+    A d-tree with symbols and events is *head-ordered*. The modifiers of one head with the same event are an
+    equivalence class: they attach together and have the same symbol; the classes attach in the order of their
+    events. This order of modifiers is *weak* (section 3.2); *strict* (3.1) where no class has two, as in
+    d-trees of binary c-trees, in which every proper node has two children.
     """
 
     tokens: Tokens

@@ -1,18 +1,17 @@
-"""Algorithms 1 and 2 on trees converted by hand, and Propositions 1-3 in both directions."""
+"""Algorithms 1 and 2 on trees converted by hand; their properties are in test_propositions.py."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
 
 from d2c.trees.conversion import to_constituents, to_dependencies, to_labelled_dependencies
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import parse_bracket
 from d2c.trees.heads import load_head_rules
-from tests.strategies import ctrees, event_ranks, ordered_dtrees, words
+from tests.strategies import words
 
 PUBLIC = Tokens(("The", "public", "is", "still", "cautious", "."), ("DT", "NN", "VBZ", "RB", "JJ", "."))
 PUBLIC_HEADS = DTree(PUBLIC, (2, 3, 0, 3, 3, 3), ("NP", "S", "", "VP", "VP", "S"), (1, 2, 0, 1, 1, 2))
@@ -72,60 +71,6 @@ def test_one_token() -> None:
     assert (to_dependencies(tree), to_constituents(dtree)) == (dtree, tree)
     assert to_constituents(dtree, "TOP") == replace(tree, top="TOP")
     assert to_dependencies(CTree(words(1), ("NP", "S"), ((0,), (1,)), (0, 1))) == dtree
-
-
-@given(ctrees(unaries=False))
-def test_from_constituents_and_back(tree: CTree) -> None:
-    assert to_constituents(to_dependencies(tree), tree.top) == tree
-
-
-@given(ordered_dtrees())
-def test_from_dependencies_and_back(dtree: DTree) -> None:
-    tree = to_constituents(dtree)
-    assert to_dependencies(tree) == event_ranks(dtree)
-    assert to_constituents(event_ranks(dtree)) == tree
-    assert tree.is_unaryless()
-    assert dtree.events is not None
-    pairs = {pair for pair in zip(dtree.heads, dtree.events, strict=True) if pair[0]}
-    assert len(tree.labels) == len(pairs)  # one node for each event
-
-
-def is_strict(dtree: DTree) -> bool:
-    assert dtree.events is not None
-    return len(set(zip(dtree.heads, dtree.events, strict=True))) == len(dtree.heads)
-
-
-@given(ctrees(unaries=False))
-def test_binary_means_strict(tree: CTree) -> None:
-    assert all(len(kids) == 2 for kids in tree.children) == is_strict(to_dependencies(tree))
-
-
-@given(ctrees(unaries=False, binary=True))
-def test_binary_trees_are_strictly_ordered(tree: CTree) -> None:
-    assert is_strict(to_dependencies(tree))
-    assert len(tree.labels) == len(tree.tokens) - 1
-
-
-@given(ordered_dtrees(strict=True))
-def test_strictly_ordered_trees_are_binary(dtree: DTree) -> None:
-    assert all(len(kids) == 2 for kids in to_constituents(dtree).children)
-
-
-@given(ctrees(unaries=False))
-def test_continuous_means_projective_and_nested(tree: CTree) -> None:
-    dtree = to_dependencies(tree)
-    assert tree.is_continuous() == (dtree.is_projective() and dtree.is_nested())
-
-
-@given(ordered_dtrees())
-def test_projective_and_nested_means_continuous(dtree: DTree) -> None:
-    assert to_constituents(dtree).is_continuous() == (dtree.is_projective() and dtree.is_nested())
-
-
-@given(ctrees(gaps=False, unaries=False))
-def test_continuous_trees_stay_projective_and_nested(tree: CTree) -> None:
-    dtree = to_dependencies(tree)
-    assert dtree.is_tree() and dtree.is_projective() and dtree.is_nested()
 
 
 @pytest.mark.parametrize(

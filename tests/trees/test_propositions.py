@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import random
 from collections import Counter
-from dataclasses import replace
 
 from hypothesis import given
 
@@ -14,37 +13,76 @@ from d2c.trees.ctree import CTree, canonical
 from d2c.trees.dtree import DTree, is_projective, is_tree
 from d2c.trees.repair import CYCLE, EXTRA_ROOT, HEAD_OUTSIDE, projectivize, repair_heads
 from d2c.trees.unaries import restore_unaries, strip_unaries
-from tests.shapes import ctrees, tokens_of
+from tests import shapes, strategies
+from tests.shapes import tokens_of
+from tests.strategies import event_ranks, ordered_dtrees
+
+UNARYLESS = shapes.ctrees(unaries=False) | strategies.ctrees(unaries=False)
 
 
-def ranks(dtree: DTree) -> DTree:
-    """The same tree with each head's events numbered 1, 2, ... without gaps."""
+def is_strict(dtree: DTree) -> bool:
     assert dtree.events is not None
-    events = list(dtree.events)
-    for h in range(1, len(dtree.heads) + 1):
-        mine = [m for m, head in enumerate(dtree.heads) if head == h]
-        places = sorted({dtree.events[m] for m in mine})
-        for m in mine:
-            events[m] = places.index(dtree.events[m]) + 1
-    return replace(dtree, events=tuple(events))
+    return len(set(zip(dtree.heads, dtree.events, strict=True))) == len(dtree.heads)
 
 
-@given(ctrees(unaries=False))
-def test_unaryless_trees_are_isomorphic_to_head_ordered_trees(ctree: CTree) -> None:
+def is_binary(ctree: CTree) -> bool:
+    return all(len(kids) == 2 for kids in ctree.children)
+
+
+@given(UNARYLESS)
+def test_proposition_1_binary_means_strictly_ordered(ctree: CTree) -> None:
+    assert is_binary(ctree) == is_strict(to_dependencies(ctree))
+
+
+@given(strategies.ctrees(unaries=False, binary=True))
+def test_proposition_1_from_binary_trees(ctree: CTree) -> None:
+    assert is_strict(to_dependencies(ctree))
+    assert len(ctree.labels) == len(ctree.tokens) - 1
+
+
+@given(ordered_dtrees(strict=True))
+def test_proposition_1_from_strictly_ordered_trees(dtree: DTree) -> None:
+    assert is_binary(to_constituents(dtree))
+
+
+@given(UNARYLESS)
+def test_proposition_2_from_unaryless_trees(ctree: CTree) -> None:
     dtree = to_dependencies(ctree)
     assert to_constituents(dtree, ctree.top) == ctree
-    assert to_dependencies(to_constituents(dtree)) == dtree == ranks(dtree)
+    assert to_dependencies(to_constituents(dtree)) == dtree == event_ranks(dtree)
 
 
-@given(ctrees(unaries=False))
-def test_continuous_means_projective_and_nested(ctree: CTree) -> None:
+@given(ordered_dtrees())
+def test_proposition_2_from_weakly_ordered_trees(dtree: DTree) -> None:
+    ctree = to_constituents(dtree)
+    assert to_dependencies(ctree) == event_ranks(dtree)
+    assert to_constituents(event_ranks(dtree)) == ctree
+    assert ctree.is_unaryless()
+    assert dtree.events is not None
+    pairs = {pair for pair in zip(dtree.heads, dtree.events, strict=True) if pair[0]}
+    assert len(ctree.labels) == len(pairs)  # one node for each event
+
+
+@given(UNARYLESS)
+def test_proposition_3_continuous_means_projective_and_nested(ctree: CTree) -> None:
     dtree = to_dependencies(ctree)
     assert ctree.is_continuous() == (dtree.is_projective() and dtree.is_nested())
     contiguous = all(span[-1] - span[0] + 1 == len(span) for span in ctree.yields())
     assert ctree.is_continuous() == contiguous
 
 
-@given(ctrees())
+@given(ordered_dtrees())
+def test_proposition_3_projective_and_nested_means_continuous(dtree: DTree) -> None:
+    assert to_constituents(dtree).is_continuous() == (dtree.is_projective() and dtree.is_nested())
+
+
+@given(strategies.ctrees(gaps=False, unaries=False))
+def test_proposition_3_from_continuous_trees(ctree: CTree) -> None:
+    dtree = to_dependencies(ctree)
+    assert dtree.is_tree() and dtree.is_projective() and dtree.is_nested()
+
+
+@given(shapes.ctrees())
 def test_unary_nodes_use_up_no_event(ctree: CTree) -> None:
     stripped, chains = strip_unaries(ctree)
     assert stripped.is_unaryless()
@@ -53,7 +91,7 @@ def test_unary_nodes_use_up_no_event(ctree: CTree) -> None:
     assert sum(map(len, chains)) == sum(len(kids) == 1 for kids in ctree.children)
 
 
-@given(ctrees())
+@given(shapes.ctrees())
 def test_numbering_means_nothing(ctree: CTree) -> None:
     again = canonical(ctree)
     assert again == ctree and hash(again) == hash(ctree) and again.labels[-1:] == ctree.labels[-1:]
