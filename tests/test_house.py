@@ -51,7 +51,7 @@ SAME_IMPORT = {
     "find run score table_of seeded": "the plain verbs of one room each",
     "Sentence": "d2c.Sentence shows the one of d2c.parsing",
     "load_weights read_vectors": "of d-parsers of two libraries",
-    "digest_of find_files read_sentences rules_of Progress": "to be told apart",
+    "digest_of find_files read_sentences rules_of": "to be told apart",
 }
 MANY = {"click.command()", "kernel", "inner", "lean"}  # decorators of what may have MORE_PARAMETERS
 # What docstrings begin with; a new verb is added here

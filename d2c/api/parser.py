@@ -18,7 +18,7 @@ from typing import Any, Literal, TypeVar, overload
 
 from d2c.api.document import Document, Sentence
 from d2c.base.errors import ModelError
-from d2c.models.model import Model, load_models
+from d2c.models.model import Model, load_models, read_model_settings
 from d2c.models.names import find
 from d2c.parsing import input as given
 from d2c.parsing.options import INPUTS, TAGGED, ParseOptions
@@ -61,7 +61,7 @@ def load(
         if not isinstance(name, str | Path | None):
             raise TypeError(f"{takes}, not {type(name).__name__}")
     parser = Parser([*map(find, names)], device, allow_pipeline)
-    with warmed_up_for(parser.directories):
+    with warmed_up_for(map(read_model_settings, parser.directories)):
         _ = parser.models
     return parser
 

@@ -30,8 +30,8 @@ from d2c.packed.arcs import single, with_packed_arcs
 from d2c.protocols.abilities import DParserAbilities
 from d2c.protocols.codes import read_training, read_trees
 from d2c.protocols.directories import SETTINGS, ModelFormat, loading
-from d2c.protocols.dparser import DependencyParser, Progress, Report
-from d2c.protocols.training import DEV_WORDS, attachment, reporter, thinned
+from d2c.protocols.dparser import DependencyParser, Report
+from d2c.protocols.training import DEV_WORDS, attachment, reporting, thinned
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.repair import projectivize
@@ -125,7 +125,7 @@ class TransitionParser(DependencyParser):
     def _fit(self, train: Sequence[DTree], dev: Sequence[DTree], progress: Report) -> None:
         """Learn, and keep the weights that had the best LAS on dev."""
         settings = self.settings
-        report, scores = reporter(Progress, progress), (0.0, 0.0)
+        report, scores = reporting(progress), dict[str, float]()
         transitions, self.labels_ = SYSTEMS[settings.system], Labels.of(train)
         epochs = passes(settings.preset, settings.epochs)
         try:
@@ -142,10 +142,10 @@ class TransitionParser(DependencyParser):
         def score() -> float:
             nonlocal scores
             scores = attachment(dev, map(_dtree, sentences, oracle.parse(sentences)))
-            return scores[1]
+            return scores["LAS"]
 
         def progress_of(epoch: Epoch) -> None:
-            report(epoch.number, epochs, epoch.loss, *scores)
+            report(epoch.number, epochs, epoch.loss, scores)
 
         labels = [dtree.labels or () for dtree in train]
         oracle.fit(

@@ -158,16 +158,17 @@ def digests(directory: Path, parts: Iterable[str]) -> dict[str, str]:
 
     Raises ModelError for a file that is too large, before it is read.
     """
-    by_file = {}
-    for name, path in _files(directory, parts).items():
-        check_file(path, _MOST_BYTES)
-        by_file[name] = digest_of_file(path)
-    return by_file
+    return {name: _digest(path) for name, path in _files(directory, parts).items()}
 
 
 def digest_of_directory(directory: Path) -> str:
     """Return the SHA-256 of all files in a directory and of their paths. Raises ModelError as `digests`."""
     return hashlib.sha256(json.dumps(digests(directory, ["."])).encode()).hexdigest()
+
+
+def _digest(path: Path) -> str:
+    check_file(path, _MOST_BYTES)
+    return digest_of_file(path)
 
 
 def _files(directory: Path, parts: Iterable[str]) -> dict[str, Path]:
@@ -178,13 +179,12 @@ def _files(directory: Path, parts: Iterable[str]) -> dict[str, Path]:
 def check_digests(directory: Path, parts: Iterable[str], expected: Mapping[str, object]) -> None:
     """Raise ModelError where these folders have other files than those with the expected digests."""
     parts = [*parts]
-    present = _files(directory, parts).keys()
+    present = _files(directory, parts)
     known = {file: digest for file, digest in expected.items() if file.partition("/")[0] in parts}
-    wrong = dict.fromkeys(known.keys() - present, "is missing")
-    wrong |= dict.fromkeys(present - known.keys(), "is no file of this model")
+    wrong = dict.fromkeys(known.keys() - present.keys(), "is missing")
+    wrong |= dict.fromkeys(present.keys() - known.keys(), "is no file of this model")
     if not wrong:
-        found = digests(directory, parts)
-        wrong = {file: "is damaged" for file in found if found[file] != known[file]}
+        wrong = {file: "is damaged" for file, path in present.items() if _digest(path) != known[file]}
     if wrong:
         file = min(wrong)
         raise ModelError(f"{directory / file}: {wrong[file]}; copy or train the model again")

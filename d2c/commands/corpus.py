@@ -141,7 +141,7 @@ def _planned(
     from d2c.corpora.inputs import Inputs, corpus_files
     from d2c.corpora.records import RECORDS, TEXT
     from d2c.corpora.worker import Job
-    from d2c.models.model import Model
+    from d2c.models.model import Model, read_model_settings
     from d2c.parsing.input import KINDS
     from d2c.parsing.output import format_by_name
     from d2c.parsing.rules import rules_of
@@ -158,7 +158,7 @@ def _planned(
         RECORDS[options.format_name or format_by_name(file, RECORDS) or TEXT].tagged for file in files
     )
     load = partial(Model.load, directory, **options.of_model)
-    with warmed_up_for([directory]):
+    with warmed_up_for([read_model_settings(directory)]):
         digest = digest_of_directory(directory)
         cut = KINDS[options.kind].split and not tagged
         rules = rules_of(directory, load, options.language) if cut else PENN

@@ -31,8 +31,8 @@ from d2c.commands.options import (
 )
 from d2c.commands.progress import More, progress
 from d2c.commands.terminal import report_repairs, say
-from d2c.models.model import load_models, load_route
-from d2c.models.names import DEFAULTS, default, find, is_known, is_model, nearest, unreadable
+from d2c.models.model import load_models, load_route, read_model_settings
+from d2c.models.names import DEFAULTS, default, find, is_model, known, nearest, unreadable
 from d2c.parsing.options import JSON_LINES, TAGGED, TAGGED_NAMES, TEXT_NAMES, ParseOptions
 from d2c.parsing.output import OUTPUTS, OutputFormat, format_by_name
 from d2c.training.warm_up import warmed_up_for
@@ -57,7 +57,7 @@ def model_and_inputs(
     """Return MODELs and INPUTs, all of which may be left out: the callback of both. Raises ModelError."""
     for line in unreadable():
         say(f"d2c: {line}")
-    if not given or _is_input(given[0]):
+    if not given or (not known(given[0]) and _is_input(given[0])):
         return (_default(),), given or (Path("-"),)
     named = [given[0], *takewhile(_is_model, given[1:])]
     paths = (model_path(context, click.Argument(["model"]), one) for one in named)
@@ -72,9 +72,7 @@ def _default() -> Path:
 
 
 def _is_input(first: Path) -> bool:
-    """Return whether this is no MODEL, but a file (or called so), a pattern, or a directory that has some."""
-    if is_known(str(first)) or is_model(first):
-        return False
+    """Return whether this, if no MODEL, is a file (or called so), a pattern, or a directory that has some."""
     if first.is_dir():
         return any(is_called(file, _NAMES) for file in first.rglob("*"))
     return str(first) == "-" or first.is_file() or is_pattern(first) or is_called(first, _NAMES)
@@ -82,9 +80,9 @@ def _is_input(first: Path) -> bool:
 
 def _is_model(later: Path) -> bool:
     """Return whether this, behind a MODEL, is meant as one more, and is no file that has a model's name."""
-    if is_model(later) or later.exists():
+    if later.exists():
         return is_model(later)
-    return is_known(str(later)) or (not _is_input(later) and nearest(str(later)) != "")
+    return known(later) is not None or (not _is_input(later) and nearest(str(later)) != "")
 
 
 @click.command()
@@ -184,7 +182,7 @@ def parse(
 def _loaded(models: tuple[Path, ...], options: ParseOptions, jobs: int) -> tuple[Load, bool]:
     """Return what loads the models, for several jobs pickled, and whether their trees may have gaps."""
     load = partial(load_models, models, **options.of_model)
-    with warmed_up_for(models):
+    with warmed_up_for(map(read_model_settings, models)):
         if jobs > 1:
             return load, any([load_route(model).gaps_ for model in models])
         trained = load()

@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Self
+from typing import ClassVar, Self
 
 from d2c.base.batches import batches
 from d2c.base.children import run
@@ -34,8 +34,6 @@ from d2c.trees.formats.conllu import read_conllu, save_conllu
 
 logger = logging.getLogger(__name__)
 
-FILE, GOLD = ModelFormat("dparser", "file", 1), ModelFormat("dparser", "gold", 1)
-COMMAND = ModelFormat("dparser", "cmd", 1)  # and whatever the command wrote
 _GOLD, _MODEL = "gold.conllu", "model"
 _KEPT = 3  # lines of a command's standard error
 _WINDOW = 10_000  # sentences that one run of a command parses: it may be slow to start
@@ -44,6 +42,7 @@ _WINDOW = 10_000  # sentences that one run of a command parses: it may be slow t
 class FileParser(DependencyParser):
     """The d-trees of a CoNLL-U file, for exactly the sentences of that file."""
 
+    FORMAT: ClassVar[ModelFormat] = ModelFormat("dparser", "file", 1)
     abilities = DParserAbilities(in_order=True)
 
     def __init__(self, settings: FileSettings) -> None:
@@ -57,13 +56,13 @@ class FileParser(DependencyParser):
             if path is not None and not path.is_file():
                 raise ModelError(f"{path}: is no file")
         with whole_directory(Path(directory), SETTINGS) as staging:
-            FILE.write(staging, {"path": str(self.path.absolute())})
+            self.FORMAT.write(staging, {"path": str(self.path.absolute())})
         return self
 
     @classmethod
     def load(cls, directory: Path) -> Self:
         """Return the parser that `train` left in a directory. Raises ModelError."""
-        path = FILE.read(directory).get("path")
+        path = cls.FORMAT.read(directory).get("path")
         if not isinstance(path, str):
             raise ModelError(f"{directory}: names no file")
         return cls(FileSettings(path=Path(path)))
@@ -75,20 +74,13 @@ class FileParser(DependencyParser):
 
         Raises FormatError for the first sentence that is not next in the file, and where the file goes on.
         """
-        yield from self._aligned(sentences, self.path)
+        yield from align(sentences, read_conllu(self.path), str(self.path))
 
     def parse_training(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
         """Read those of the training treebank from its file. Raises ModelError where none is given."""
         if self.training is None:
             raise ModelError("no d-trees of the training treebank are given")
-        yield from self._aligned(sentences, self.training)
-
-    @staticmethod
-    def _aligned(sentences: Iterable[Tokens], path: Path) -> Iterator[DTree]:
-        spelling = Spelling()
-        yield from align(sentences, read_conllu(path), str(path), spelling=spelling)
-        if spelling.words:
-            logger.warning("%s: %s", path, spelling)
+        yield from align(sentences, read_conllu(self.training), str(self.training))
 
 
 class GoldParser(DependencyParser):
@@ -97,6 +89,7 @@ class GoldParser(DependencyParser):
     What is wrong with the c-trees made of them is not a d-parser's fault.
     """
 
+    FORMAT: ClassVar[ModelFormat] = ModelFormat("dparser", "gold", 1)
     abilities = DParserAbilities(in_order=True)
     dtrees_: list[DTree] | None = None
 
@@ -105,13 +98,13 @@ class GoldParser(DependencyParser):
         self.dtrees_ = [*read_conllu(dev_conllu)]
         with whole_directory(Path(directory), SETTINGS) as staging:
             save_conllu(self.dtrees_, staging / _GOLD)
-            GOLD.write(staging, {})
+            self.FORMAT.write(staging, {})
         return self
 
     @classmethod
     def load(cls, directory: Path) -> Self:
         """Return the parser that `train` left there. Raises ModelError, FormatError for a broken copy."""
-        GOLD.read(directory)
+        cls.FORMAT.read(directory)
         parser = cls()
         parser.dtrees_ = [*read_conllu(Path(directory) / _GOLD)]
         return parser
@@ -124,21 +117,17 @@ class GoldParser(DependencyParser):
 
 
 def align(
-    sentences: Iterable[Tokens],
-    dtrees: Iterable[DTree],
-    file: str,
-    same_forms: bool = True,
-    spelling: Spelling | None = None,
+    sentences: Iterable[Tokens], dtrees: Iterable[DTree], file: str, same_forms: bool = True
 ) -> Iterator[DTree]:
     """Take the d-trees of a file for the sentences that it should hold.
 
-    same_forms: forms must be the same too, not only their number
-    spelling:   counts those that are only written otherwise
+    same_forms: forms must be the same too, not only their number; those that are only written otherwise are
+                counted in a warning
 
     Empty sentences are in no file; an empty form is `_` there. Raises FormatError naming the first sentence
     that is another one, or is on one side only.
     """
-    stream, number, spelling = iter(dtrees), 0, spelling or Spelling()
+    stream, number, spelling = iter(dtrees), 0, Spelling()
     for tokens in sentences:
         if not len(tokens):
             yield DTree(tokens, (), labels=())
@@ -157,6 +146,8 @@ def align(
         yield DTree(tokens, dtree.heads, labels=dtree.labels)
     if next(stream, None) is not None:
         raise FormatError(file, 0, number + 1, "is not in the input, which ends before it")
+    if spelling.words:
+        logger.warning("%s: %s", file, spelling)
 
 
 class CommandParser(DependencyParser):
@@ -164,6 +155,8 @@ class CommandParser(DependencyParser):
 
     Labels are written as they are. Forms may come back changed, but not more or fewer of them.
     """
+
+    FORMAT: ClassVar[ModelFormat] = ModelFormat("dparser", "cmd", 1)  # and whatever the command wrote
 
     def __init__(self, settings: CommandSettings) -> None:
         self.settings = settings
@@ -185,7 +178,7 @@ class CommandParser(DependencyParser):
                 shutil.copytree(model, staging / _MODEL)
             elif model.exists():
                 shutil.copyfile(model, staging / _MODEL)
-            COMMAND.write(staging, {})
+            self.FORMAT.write(staging, {})
             weakref.finalize(self, lifetime.pop_all().close)
         self.model_ = model
         return self
@@ -194,7 +187,7 @@ class CommandParser(DependencyParser):
     def load(cls, directory: Path, parse_command: str | None = None, timeout: float | None = None) -> Self:
         """Return the parser that `train` left in a directory, which holds no commands, since using someone's
         model must not run what they chose: the one that parses must be given again. Raises ModelError."""
-        COMMAND.read(directory)
+        cls.FORMAT.read(directory)
         if parse_command is None:
             message = f"{directory}: was made by a command; the one that parses must be given again: "
             raise ParameterError(message, "parse_command", " COMMAND")

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple, Protocol, Self, cast
+from typing import ClassVar, NamedTuple, Protocol, Self, cast
 
 from d2c.base.batches import batches
 from d2c.base.errors import ModelError, needing
@@ -27,7 +27,6 @@ from d2c.protocols.dparser import EMPTY_FORM, Arcs, DependencyParser, Report, Te
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 
-FORMAT = ModelFormat("dparser", "pipeline", 1)
 _WINDOW = 1024  # sentences that are parsed and held at a time
 _NAME = re.compile(r"spacy:[a-z]{2,3}(_[A-Za-z0-9]+)+|stanza:[a-z]+(-[a-z]+)*")  # what a model may say
 
@@ -50,6 +49,7 @@ class Pipeline(TextRules, Protocol):
 class PipelineParser(DependencyParser):
     """A pipeline's parser. Without a pipeline it converts d-trees of the input."""
 
+    FORMAT: ClassVar[ModelFormat] = ModelFormat("dparser", "pipeline", 1)
     abilities = DParserAbilities(foreign=True, text=True, given=True)
 
     def __init__(self, settings: PipelineSettings) -> None:
@@ -62,14 +62,14 @@ class PipelineParser(DependencyParser):
         log.info("%s: loading", self.pipeline)
         self._load_pipeline()
         with whole_directory(Path(directory), SETTINGS) as staging:
-            FORMAT.write(staging, {"pipeline": self.pipeline if _is_package(self.pipeline) else None})
+            self.FORMAT.write(staging, {"pipeline": self.pipeline if _is_package(self.pipeline) else None})
         return self
 
     @classmethod
     def load(cls, directory: Path, allow_pipeline: str | None = None) -> Self:
         """Load the pipeline that `train` was given, if it is the allowed one; none where none was named and
         none is allowed: then there are d-trees given alone. Raises ModelError."""
-        named = FORMAT.read(directory).get("pipeline")
+        named = cls.FORMAT.read(directory).get("pipeline")
         if named is not None and not _is_package(named):
             raise ModelError(f"{directory}: names no installed package of spaCy's kind: {str(named)[:60]!r}")
         if named not in (None, allow_pipeline):

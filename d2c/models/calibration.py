@@ -45,7 +45,7 @@ from d2c.trees.constraints import SpanConstraints, obeying
 from d2c.trees.ctree import CTree
 from d2c.trees.transforms import collapse
 
-FORMAT = 1
+_VERSION = 1  # of the file
 Floats = NDArray[np.float64]
 BIAS = "bias"
 _LEAST, _MOST = 1e-4, 1 - 1e-4  # of a route's share
@@ -190,12 +190,12 @@ class Calibration:
         """Write a file of JSON."""
         rounded = {name: round(weight, 5) for name, weight in self.weights.items()}
         sums, shares = (tuple([round(one, 5) for one in column]) for column in (self.sums, self.shares))
-        write_settings(path, FORMAT, replace(self, weights=rounded, sums=sums, shares=shares))
+        write_settings(path, _VERSION, replace(self, weights=rounded, sums=sums, shares=shares))
 
     @classmethod
     def load(cls, path: Path) -> Self:
         """Return what `save` wrote. Raises ModelError."""
-        return read_as(path, FORMAT, cls)
+        return read_as(path, _VERSION, cls)
 
 
 def _rules(ctree: CTree) -> Iterator[str]:

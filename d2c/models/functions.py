@@ -28,7 +28,7 @@ from d2c.trees.formats.format import check_text
 from d2c.trees.heads import induce_heads
 from d2c.trees.repair import repair_heads
 
-FORMAT = 1
+_VERSION = 1  # of the files
 _SETTINGS, _WEIGHTS = "functions.json", "weights.npz"
 _ARRAYS = {"weights": Like("f2", 2)}
 _FEWEST = 20  # constituents: tags that fewer have are not learned
@@ -119,13 +119,15 @@ class FunctionTagger:
 
     def save(self, directory: Path) -> None:
         """Write a file of JSON and one of weights, in half precision, into a directory."""
-        write_settings(directory / _SETTINGS, FORMAT, FunctionFile(tuple(self.classes), tuple(self.features)))
+        write_settings(
+            directory / _SETTINGS, _VERSION, FunctionFile(tuple(self.classes), tuple(self.features))
+        )
         write_arrays(directory / _WEIGHTS, {"weights": self.weights.astype(np.float16)})
 
     @classmethod
     def load(cls, directory: Path) -> Self:
         """Return what `save` wrote. Raises ModelError."""
-        file = read_as(directory / _SETTINGS, FORMAT, FunctionFile)
+        file = read_as(directory / _SETTINGS, _VERSION, FunctionFile)
         weights = read_arrays(directory / _WEIGHTS, _ARRAYS)["weights"]
         with reading(directory / _WEIGHTS):
             if weights.shape != (len(file.features) + 1, len(file.classes)) or not file.classes:

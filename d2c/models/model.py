@@ -137,12 +137,11 @@ class Model:
 
         The first two must be given where the model has such a d-parser, and only there. Raises ModelError.
         """
-        file = read_model_settings(directory)
-        check_model_digests(directory, _PARTS)
+        file = read_model_settings(directory, _PARTS)
         given: dict[str, Any] = {"device": device, "parse_command": parse_command}
         given |= {"allow_pipeline": allow_pipeline, "timeout": timeout}
         dparser = load_dparser(file.dparser, directory / "dparser", given)
-        model = cls(file.route, _load_route(directory, file.route), file.dparser, dparser)
+        model = cls(file.route, _load_route(directory / "route", file.route), file.dparser, dparser)
         model.language, model.arcs = file.language, arcs or file.arcs
         model.small_letters = file.small_letters
         check_arcs(model.arcs == "packed", {file.route: model.route}, dparser, file.dparser)
@@ -261,19 +260,22 @@ def load_models(directories: Sequence[Path], **given: Any) -> list[Model]:
 
 def load_route(directory: Path) -> Route:
     """Return the route of a model directory, without its d-parser. Raises ModelError."""
-    name = read_model_settings(directory).route
-    check_model_digests(directory, ("route",))
-    return _load_route(directory, name)
+    return _load_route(directory / "route", read_model_settings(directory, ("route",)).route)
 
 
-def _load_route(directory: Path, name: str) -> Route:
+def _load_route(path: Path, name: str) -> Route:
     if name not in ROUTES:
-        raise ModelError(f"{directory}: has the route {name!r}, which this version of d2c does not know")
-    return route_class(name).load(directory / "route")
+        raise ModelError(f"{path.parent}: has the route {name!r}, which this version of d2c does not know")
+    return route_class(name).load(path)
 
 
-def read_model_settings(directory: Path) -> ModelSettings:
-    """Return what `model.json` of a model directory says. Raises ModelError."""
+def read_model_settings(directory: Path, parts: Sequence[str] = ()) -> ModelSettings:
+    """Return what `model.json` of a model directory says. Raises ModelError.
+
+    parts: folders whose files must be those that `save` wrote, as far as there are digests, which models of
+           version 0.2.0 do not have. They do not protect against deliberate changes, as a digest can be
+           changed along with its file; so no loader relies on them
+    """
     path = Path(directory) / SETTINGS
     if not path.is_file():
         for file, what in _OTHERS.items():
@@ -281,20 +283,12 @@ def read_model_settings(directory: Path) -> ModelSettings:
                 raise ModelError(f"{directory}: is {what}")
         raise ModelError(f"{directory}: is no model of d2c's: {path} is no file")
     try:
-        return model_files.read_as(path, MODEL_FORMAT, ModelSettings)
+        settings = model_files.read_as(path, MODEL_FORMAT, ModelSettings)
     except ModelError as error:
         raise ModelError(f"{error}{hides(Path(directory))}") from None
-
-
-def check_model_digests(directory: Path, parts: Sequence[str]) -> None:
-    """Raise ModelError where files in these parts of a model directory are not those that `save` wrote.
-
-    Models of version 0.2.0 have no digests. They do not protect against deliberate changes, as a digest can
-    be changed along with its file; so no loader relies on them.
-    """
-    expected = read_model_settings(directory).files
-    if expected is not None:
-        model_files.check_digests(Path(directory), parts, expected)
+    if parts and settings.files is not None:
+        model_files.check_digests(Path(directory), parts, settings.files)
+    return settings
 
 
 def parsing(dparser: DependencyParser, packed: bool) -> Callable[[Iterable[Tokens]], Iterator[DTree]]:

@@ -44,15 +44,12 @@ def find(name: str | Path | None = None) -> Path:
 
     A directory that is a model comes before a name. Raises ModelError for what is neither.
     """
-    if name and is_model(Path(name)):
-        return Path(name)
-    known = _named()
     wanted = str(name or default())
-    if wanted in known:
-        return known[wanted]
+    if directory := known(name) if name else _named().get(wanted):
+        return directory
     if name and Path(wanted).is_dir():
         return Path(wanted)  # loading it will report what is wrong
-    names = ", ".join(sorted(known)) or "none"
+    names = ", ".join(sorted(_named())) or "none"
     problem = f"{wanted}: is no model: neither a directory nor a name; known names: {names}"
     text = [_ONE_SENTENCE] if " " in wanted else []
     meant = [f"did you mean {one}?"] if (one := nearest(wanted)) else []
@@ -61,8 +58,8 @@ def find(name: str | Path | None = None) -> Path:
 
 def default() -> str:
     """Return the name of the model that is taken where none is named."""
-    known = _named()
-    names = (name for name in DEFAULTS if name in known and not missing(known[name]))
+    named = _named()
+    names = (name for name in DEFAULTS if name in named and not missing(named[name]))
     return next(names, DEFAULTS[0])
 
 
@@ -109,9 +106,9 @@ def is_model(directory: Path) -> bool:
     return (directory / SETTINGS).is_file()
 
 
-def is_known(name: str) -> bool:
-    """Return whether this is the name of a model."""
-    return name in _named()
+def known(name: str | Path) -> Path | None:
+    """Return the directory of a model, broken perhaps, of which it or the name is given, if it is one."""
+    return Path(name) if is_model(Path(name)) else _named().get(str(name))
 
 
 def nearest(name: str) -> str:

@@ -7,7 +7,7 @@ learned state.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, Self
@@ -20,51 +20,31 @@ from d2c.trees.dtree import DTree
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class Evaluation:
     """One evaluation on the development treebank during training; its text is one line.
 
     step, steps: training steps so far, and at most
     loss:        mean of the training loss since the previous evaluation
-    uas, las:    attachment scores with exact labels, punctuation counted, in [0, 1]
+    scores:      by their names, in [0, 1], the one that states are chosen by last: UAS and LAS with exact
+                 labels, punctuation counted; or the accuracy of tags
     seconds:     since training began
+    who:         is trained, where it is no d-parser
     """
 
     step: int
     steps: int
     loss: float
-    uas: float
-    las: float
+    scores: Mapping[str, float]
     seconds: float
+    who: str = ""
 
     def __str__(self) -> str:
+        who = f"{self.who}: " if self.who else ""
+        scores = "  ".join([f"{name} {100 * share:.2f}" for name, share in self.scores.items()])
         left = time_left(self.step, self.steps, self.seconds)
         return (
-            f"step {self.step}/{self.steps}  loss {self.loss:.3f}  dev UAS {100 * self.uas:.2f}  "
-            f"LAS {100 * self.las:.2f}  {self.seconds:.0f} s, {left}"
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class TaggingProgress:
-    """One evaluation on the development treebank during training; its text is one line.
-
-    step, steps: training steps so far, and in all
-    loss:        mean of the training loss since the previous evaluation
-    accuracy:    share of words with the right tag, in [0, 1]
-    seconds:     since training began
-    """
-
-    step: int
-    steps: int
-    loss: float
-    accuracy: float
-    seconds: float
-
-    def __str__(self) -> str:
-        return (
-            f"tagger: step {self.step}/{self.steps}  loss {self.loss:.3f}  "
-            f"dev accuracy {100 * self.accuracy:.2f}  {self.seconds:.0f} s, "
-            f"{time_left(self.step, self.steps, self.seconds)}"
+            f"{who}step {self.step}/{self.steps}  loss {self.loss:.3f}  dev {scores}  "
+            f"{self.seconds:.0f} s, {left}"
         )
 
 
@@ -79,7 +59,7 @@ def time_left(done: int, steps: int, seconds: float) -> str:
     return f"about {left:.0f} s left"
 
 
-Report = Callable[[Any], None] | None  # is told each Progress, or TaggingProgress of a tagger
+Report = Callable[[Evaluation], None] | None  # is told each
 EMPTY_FORM = "_"  # what taggers see for the empty form, which networks over characters cannot take
 Arcs = tuple[Sequence[int], Sequence[str]]  # heads and labels of a sentence
 Word = tuple[str, int, int]  # its form, its first character in a text and the one after its last

@@ -7,7 +7,7 @@ import random
 import time
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +23,7 @@ from d2c.base.progress import log
 from d2c.base.temporary import whole_directory
 from d2c.protocols.abilities import TaggerAbilities
 from d2c.protocols.directories import ModelFormat, loading
-from d2c.protocols.dparser import EMPTY_FORM, DependencyParser, Progress, Report, TaggingProgress
+from d2c.protocols.dparser import EMPTY_FORM, DependencyParser, Evaluation, Report
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import read_conllu
@@ -37,10 +37,10 @@ Evaluate = Callable[[int, int, float, float], float]  # as `evaluating` makes it
 DEV_WORDS = 20_000  # of the development treebank that are enough to tell which state is the best
 
 
-def attachment(gold: Sequence[DTree], predicted: Iterable[DTree]) -> tuple[float, float]:
-    """Return UAS and LAS in [0, 1] with exact labels; every word counts."""
+def attachment(gold: Sequence[DTree], predicted: Iterable[DTree]) -> dict[str, float]:
+    """Return UAS and LAS, by these names, in [0, 1] with exact labels; every word counts."""
     score = attachment_scores(gold, predicted, punctuation=True)
-    return score.uas / 100, score.las / 100
+    return {"UAS": score.uas / 100, "LAS": score.las / 100}
 
 
 def read_tagged(path: Path) -> list[Tokens]:
@@ -154,39 +154,35 @@ def _step(
     return score
 
 
-def reporter(report: Callable[..., T], progress: Callable[[T], None] | None) -> Callable[..., T]:
-    """Return a function that makes reports of their fields, adds the seconds since now, and hands them on."""
+def reporting(progress: Report) -> Callable[[int, int, float, Mapping[str, float]], None]:
+    """Return a function that hands on an `Evaluation` of its fields, with the seconds since now."""
     begin = time.monotonic()
 
-    def pass_on(*fields: float) -> T:
-        evaluation = report(*fields, time.monotonic() - begin)
+    def report(step: int, steps: int, loss: float, scores: Mapping[str, float]) -> None:
         if progress is not None:
-            progress(evaluation)
-        return evaluation
+            progress(Evaluation(step, steps, loss, scores, time.monotonic() - begin))
 
-    return pass_on
+    return report
 
 
-def evaluating(
-    report: Callable[..., T], progress: Callable[[T], None] | None, scores: Callable[[], tuple[float, ...]]
-) -> Evaluate:
+def evaluating(progress: Report, scores: Callable[[], Mapping[str, float]], who: str = "") -> Evaluate:
     """Return a function that evaluates after a step of so many, given the mean loss and the seconds so far.
 
-    It hands on a report with the scores, and returns the last of them.
+    It hands on an `Evaluation`, and returns the last of its scores.
     """
 
     def evaluate(step: int, steps: int, loss: float, seconds: float) -> float:
-        measured = scores()
+        found = scores()
         if progress is not None:
-            progress(report(step, steps, loss, *measured, seconds))
-        return measured[-1]
+            progress(Evaluation(step, steps, loss, found, seconds, who))
+        return [*found.values()][-1]
 
     return evaluate
 
 
 def evaluating_arcs(parser: DependencyParser, dev: Sequence[DTree], progress: Report) -> Evaluate:
     """Return what `evaluating` does, of a parser's UAS and LAS on d-trees."""
-    return evaluating(Progress, progress, lambda: attachment(dev, parser.parse(one.tokens for one in dev)))
+    return evaluating(progress, lambda: attachment(dev, parser.parse(one.tokens for one in dev)))
 
 
 class TrainedTagger(ABC):
@@ -239,7 +235,7 @@ class TrainedTagger(ABC):
 
     def _evaluating(self, dev: Sequence[Tokens], progress: Report) -> Evaluate:
         return evaluating(
-            TaggingProgress, progress, lambda: (accuracy(dev, self.tag(one.forms for one in dev)),)
+            progress, lambda: {"accuracy": accuracy(dev, self.tag(one.forms for one in dev))}, "tagger"
         )
 
     def _seeded(self) -> AbstractContextManager[None]:

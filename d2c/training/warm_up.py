@@ -18,7 +18,7 @@ from pathlib import Path
 
 from d2c.base.children import Child
 from d2c.base.progress import log
-from d2c.models.model import ARCS, read_model_settings
+from d2c.models.model import ARCS, ModelSettings
 from d2c.routes.registry import ROUTES, route_class
 
 PACKED = "packed"
@@ -50,9 +50,9 @@ def warmed_up(routes: Iterable[str], train: bool, packed: bool = False) -> Itera
                 child.process.wait(max(0.0, until - time.monotonic()))
 
 
-def warmed_up_for(models: Iterable[Path]) -> AbstractContextManager[None]:
-    """Compile what models in these directories parse with, as `warmed_up`. Raises ModelError."""
-    settings = [*map(read_model_settings, models)]
+def warmed_up_for(models: Iterable[ModelSettings]) -> AbstractContextManager[None]:
+    """Compile what models with these settings parse with, as `warmed_up`."""
+    settings = [*models]
     packed = any(one.arcs == ARCS[1] for one in settings)
     return warmed_up([one.route for one in settings], train=False, packed=packed)
 

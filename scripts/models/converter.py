@@ -19,7 +19,7 @@ from typing import TypeVar
 
 from d2c.base.temporary import staged_file
 from d2c.cky.constrained_cky import ConstrainedCKY
-from d2c.dparsers.pipeline_parser import FORMAT, PipelineParser
+from d2c.dparsers.pipeline_parser import PipelineParser
 from d2c.dparsers.settings import PipelineSettings, StanzaSettings
 from d2c.dparsers.stanza.parser import StanzaParser
 from d2c.models.functions import FunctionTagger, without_functions
@@ -144,7 +144,9 @@ def build_converter(
     gold, held_out = with_induced_heads(ctrees, dtrees), with_induced_heads(dev, dev_dtrees)
     route.fit(gold, held_out, dtrees=dtrees, dev_dtrees=dev_dtrees, progress=say)
     (new / "dparser").mkdir()
-    FORMAT.write(new / "dparser", {"pipeline": None})  # whoever loads the model says which one it is
+    PipelineParser.FORMAT.write(
+        new / "dparser", {"pipeline": None}
+    )  # whoever loads the model says which one it is
     Model("cky", route, "pipeline", PipelineParser(PipelineSettings(pipeline=""))).save(new, new)
     scores, ceilings = [], add_functions(recipe, treebanks, new, work, dparser)
     for part, (gold, of_part) in parts_to_score(recipe, treebanks, dparser).items():

@@ -20,7 +20,7 @@ from d2c.automata.transition_parser import TransitionParser
 from d2c.base.errors import ModelError, ParameterError
 from d2c.commands.cli import cli
 from d2c.protocols.directories import SETTINGS
-from d2c.protocols.dparser import DependencyParser, Progress
+from d2c.protocols.dparser import DependencyParser, Evaluation
 from d2c.reduction.reduction import Reduction
 from d2c.training.spec import TrainingSpec
 from d2c.trees.ctree import Tokens
@@ -42,7 +42,7 @@ from tests.dparsers.sentences import (
 from tests.steps import is_linear
 
 SAMPLE = Path(__file__).parents[2] / "data" / "sample"
-Trained = tuple[TransitionParser, Path, list[Progress]]
+Trained = tuple[TransitionParser, Path, list[Evaluation]]
 
 
 def transition_parser(**options: Any) -> TransitionParser:
@@ -59,7 +59,7 @@ def trained(
     request: pytest.FixtureRequest, files: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory
 ) -> Trained:
     directory = tmp_path_factory.mktemp("transition") / "new" / "model"
-    reports: list[Progress] = []
+    reports: list[Evaluation] = []
     parser = transition_parser(system=request.param, preset="small", epochs=2.5)
     return parser.train(*files, directory, reports.append), directory, reports
 
@@ -152,7 +152,7 @@ def test_treebanks_that_cannot_be_learned_from(files: tuple[Path, Path], tmp_pat
 
 
 def test_an_interrupted_training_leaves_nothing(files: tuple[Path, Path], tmp_path: Path) -> None:
-    def interrupt(report: Progress) -> None:
+    def interrupt(report: Evaluation) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -235,9 +235,9 @@ def test_attachment_on_the_sample(tmp_path: Path) -> None:
         )
         for part in ("train", "dev")
     ]
-    reports: list[Progress] = []
+    reports: list[Evaluation] = []
     transition_parser(preset="small", epochs=2).train(*parts, tmp_path / "model", reports.append)
-    assert reports[-1].uas >= 0.955 and reports[-1].las >= 0.93
+    assert reports[-1].scores["UAS"] >= 0.955 and reports[-1].scores["LAS"] >= 0.93
 
 
 @pytest.mark.slow

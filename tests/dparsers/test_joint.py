@@ -13,7 +13,7 @@ pytest.importorskip("stanza")
 from d2c.dparsers.settings import StanzaSettings
 from d2c.dparsers.stanza.graph import shape
 from d2c.dparsers.stanza.parser import StanzaParser
-from d2c.protocols.dparser import Progress
+from d2c.protocols.dparser import Evaluation
 from d2c.protocols.training import attachment
 from d2c.trees.ctree import Tokens
 from d2c.trees.formats.conllu import read_conllu
@@ -31,7 +31,7 @@ def stanza_parser(**options: Any) -> StanzaParser:
 def test_it_finds_arcs_and_tags(tmp_path: Path) -> None:
     pytest.importorskip("transformers", reason='needs pip install "d2c[transformers]"')
     files = write(tmp_path / "train.conllu", treebank(1, 24)), write(tmp_path / "dev.conllu", treebank(2, 6))
-    reports: list[Progress] = []
+    reports: list[Evaluation] = []
     encoder = tiny_encoder(tmp_path / "tiny")
     own = stanza_parser(
         model_type="joint", transformer=str(encoder), epochs=8, device="cpu", threads=1, arguments=TINY
@@ -91,15 +91,15 @@ def test_it_goes_on_from_what_it_knows(tmp_path: Path, monkeypatch: pytest.Monke
     new = replace(more[0], tokens=Tokens(more[0].tokens.forms, ("NEW",) * len(more[0].tokens)))
     arcs = next(begun.parse_packed([dev[0].tokens])).arcs
     assert arcs is not None and arcs.yields is None
-    begun.settings, reports = replace(begun.settings, epochs=12), list[Progress]()
+    begun.settings, reports = replace(begun.settings, epochs=12), list[Evaluation]()
     begun.go_on([*first, *more, new], dev, tmp_path / "more", 0.02, reports.append)
-    assert begun.tags_ == known and reports[-1].las > reports[0].las
+    assert begun.tags_ == known and reports[-1].scores["LAS"] > reports[0].scores["LAS"]
     after = StanzaParser.load(tmp_path / "more", "cpu")
     weights = after.trainer_.model.bert_model.state_dict()
     assert any((weights[name] != before[name]).any() for name in before)
     found, again = ([*one.parse(dtree.tokens for dtree in dev)] for one in (begun, after))
     assert [(one.heads, one.labels) for one in found] == [(one.heads, one.labels) for one in again]
-    assert attachment(dev, again)[1] > 0.5
+    assert attachment(dev, again)["LAS"] > 0.5
     arcs = next(after.parse_packed([dev[0].tokens])).arcs
     assert arcs is not None and arcs.yields is not None and len(arcs.yields) == 2 * len(dev[0].heads) ** 2
 

@@ -22,12 +22,12 @@ from d2c.dparsers.settings import SpacySettings
 from d2c.dparsers.spacy.parser import SpacyParser
 from d2c.protocols.codes import Codes
 from d2c.protocols.directories import SETTINGS
-from d2c.protocols.dparser import DependencyParser, Progress
+from d2c.protocols.dparser import DependencyParser, Evaluation
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from tests.dparsers.sentences import LABELS, arcs, odd_sentences, treebank, treebank_files, write
 
-Trained = tuple[SpacyParser, Path, list[Progress]]
+Trained = tuple[SpacyParser, Path, list[Evaluation]]
 
 
 def spacy_parser(**options: Any) -> SpacyParser:
@@ -53,7 +53,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 @pytest.fixture(scope="module")
 def trained(files: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Trained:
     directory = tmp_path_factory.mktemp("spacy") / "new" / "model"
-    reports: list[Progress] = []
+    reports: list[Evaluation] = []
     return spacy_parser(epochs=8).train(*files, directory, reports.append), directory, reports
 
 
@@ -128,17 +128,17 @@ def test_reports(trained: Trained) -> None:
     _, _, reports = trained
     assert [report.step for report in reports] == sorted({report.step for report in reports})
     assert len(reports) == 8 and reports[-1].step == reports[-1].steps
-    assert reports[0].uas < reports[-1].uas and max(report.las for report in reports) > 0.6
+    assert reports[0].scores["UAS"] < reports[-1].scores["UAS"]
+    assert max(report.scores["LAS"] for report in reports) > 0.6
 
 
 def test_the_best_state_is_kept(files: tuple[Path, Path], tmp_path: Path) -> None:
     parser, scores = spacy_parser(epochs=3), iter([0.2, 0.9, 0.1])
     states = []
 
-    def score(gold: object, found: object) -> tuple[float, float]:
+    def score(gold: object, found: object) -> dict[str, float]:
         states.append(parser._component.model.to_bytes())
-        las = next(scores)
-        return las, las
+        return {"LAS": next(scores)}
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("d2c.protocols.training.attachment", score)
@@ -191,10 +191,10 @@ def test_it_goes_on_from_what_it_knows(tmp_path: Path) -> None:
     parser = spacy_parser(epochs=1).train(file, file, tmp_path / "model")
     before = sum(a == b for a, b in zip(arcs(parser.parse(d.tokens for d in gold)), arcs(gold), strict=True))
     other = treebank(5, labels=LABELS[4:])  # whose labels it was not taught
-    parser.settings, reports = replace(parser.settings, epochs=8), list[Progress]()
+    parser.settings, reports = replace(parser.settings, epochs=8), list[Evaluation]()
     parser.go_on([*first, *other], gold, tmp_path / "more", 0.02, reports.append)
     after = arcs(SpacyParser.load(tmp_path / "more").parse(d.tokens for d in gold))
-    assert after == arcs(parser.parse(d.tokens for d in gold)) and reports[-1].las > 0.9
+    assert after == arcs(parser.parse(d.tokens for d in gold)) and reports[-1].scores["LAS"] > 0.9
     assert sum(a == b for a, b in zip(after, arcs(gold), strict=True)) > before
     assert {*parser.codes_.labels} & {label for d in other for label in d.labels or ()} == {"root"}
 
@@ -227,7 +227,7 @@ def test_same_seed_same_model(files: tuple[Path, Path], tmp_path: Path) -> None:
 
 
 def test_an_interrupted_training_leaves_nothing(files: tuple[Path, Path], tmp_path: Path) -> None:
-    def interrupt(_: Progress) -> None:
+    def interrupt(_: Evaluation) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

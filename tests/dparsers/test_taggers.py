@@ -26,7 +26,7 @@ from d2c.dparsers.settings import SpacyTaggerSettings, StanzaTaggerSettings
 from d2c.dparsers.spacy.tagger import SpacyTagger
 from d2c.dparsers.stanza.tagger import StanzaTagger
 from d2c.protocols.directories import TAGGER_SETTINGS
-from d2c.protocols.dparser import Tagger, TaggingProgress
+from d2c.protocols.dparser import Evaluation, Tagger
 from d2c.protocols.training import accuracy, read_tagged, tags_of
 from d2c.routes.dparsers import TAGGERS
 from d2c.trees.ctree import Tokens
@@ -104,7 +104,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return treebank(directory / "train.conllu", train), treebank(directory / "dev.conllu", dev)
 
 
-Trained = tuple[Tagger, Path, list[TaggingProgress]]
+Trained = tuple[Tagger, Path, list[Evaluation]]
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +112,7 @@ def all_trained(files: tuple[Path, Path], tmp_path_factory: pytest.TempPathFacto
     result = {}
     for name, make in MAKE.items():
         directory = tmp_path_factory.mktemp(name) / "new" / "model"
-        reports: list[TaggingProgress] = []
+        reports: list[Evaluation] = []
         result[name] = make().train(*files, directory, reports.append), directory, reports
     return result
 
@@ -127,11 +127,11 @@ def test_spacy_s_goes_on_from_what_it_knows(tmp_path: Path) -> None:
     file = treebank(tmp_path / "x.conllu", train)
     tagger = spacy(epochs=0.5).train(file, file, tmp_path / "model")
     assert isinstance(tagger, SpacyTagger)
-    tags, reports = tagger.tags_, list[TaggingProgress]()
+    tags, reports = tagger.tags_, list[Evaluation]()
     tagger.settings, new = replace(tagger.settings, epochs=8), Tokens(("brand", "new"), ("UNSEEN", "DT"))
     tagger.go_on([*train, new], dev, tmp_path / "more", 0.02, reports.append)
     loaded = SpacyTagger.load(tmp_path / "more")
-    assert loaded.tags_ == tags and reports[-1].accuracy > 0.9
+    assert loaded.tags_ == tags and reports[-1].scores["accuracy"] > 0.9
     assert [*loaded.tag(one.forms for one in dev)] == [*tagger.tag(one.forms for one in dev)]
 
 
@@ -145,7 +145,7 @@ def test_it_learns(trained: Trained, kind: str) -> None:
     assert [*tagger.tag(tokens.forms for tokens in gold)] == gold
     assert [report.step for report in reports] == sorted({report.step for report in reports})
     assert reports[-1].step == reports[-1].steps
-    assert max(report.accuracy for report in reports) > 0.9
+    assert max(report.scores["accuracy"] for report in reports) > 0.9
     assert 8 <= len(reports) <= 10 and reports[-1].loss < reports[0].loss
     assert sorted(path.name for path in directory.parent.iterdir()) == ["model"]
 
@@ -206,7 +206,7 @@ def test_the_best_state_is_kept(kind: str, files: tuple[Path, Path], tmp_path: P
 
 
 def test_an_interrupted_training_leaves_nothing(kind: str, files: tuple[Path, Path], tmp_path: Path) -> None:
-    def interrupt(_: TaggingProgress) -> None:
+    def interrupt(_: Evaluation) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -273,5 +273,5 @@ def test_tables_and_scores(files: tuple[Path, Path]) -> None:
     guess = [Tokens(("a", "b", "c"), ("Y", "X", "Y")), Tokens(("d", "e"), ("Y", "Y")), Tokens((), ())]
     assert accuracy(tagged, guess) == 0.6 and accuracy([], []) == 0
     assert len(read_tagged(files[1])) == 11
-    report = TaggingProgress(2, 8, 0.5, 0.915, 3.2)
+    report = Evaluation(2, 8, 0.5, {"accuracy": 0.915}, 3.2, "tagger")
     assert str(report) == "tagger: step 2/8  loss 0.500  dev accuracy 91.50  3 s, about 10 s left"

@@ -19,7 +19,7 @@ from d2c.dparsers.settings import UDPipeSettings
 from d2c.dparsers.udpipe.parser import UDPipeParser
 from d2c.protocols.codes import Codes
 from d2c.protocols.directories import SETTINGS
-from d2c.protocols.dparser import DependencyParser, Progress
+from d2c.protocols.dparser import DependencyParser, Evaluation
 from d2c.routes.dparsers import make_dparser
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
@@ -36,7 +36,7 @@ from tests.dparsers.sentences import (
     write,
 )
 
-Trained = tuple[UDPipeParser, Path, list[Progress]]
+Trained = tuple[UDPipeParser, Path, list[Evaluation]]
 TINY = {"preset": "small", "epochs": 3}
 
 
@@ -54,7 +54,7 @@ def trained(
     request: pytest.FixtureRequest, files: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory
 ) -> Trained:
     directory = tmp_path_factory.mktemp("udpipe") / "new" / "model"
-    reports: list[Progress] = []
+    reports: list[Evaluation] = []
     parser = udpipe_parser(system=request.param, preset="small", epochs=2.5)
     return parser.train(*files, directory, reports.append), directory, reports
 
@@ -181,7 +181,7 @@ def test_a_failing_training_says_why(tmp_path: Path) -> None:
 
 
 def test_an_interrupted_training_leaves_nothing(files: tuple[Path, Path], tmp_path: Path) -> None:
-    def interrupt(report: Progress) -> None:
+    def interrupt(report: Evaluation) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

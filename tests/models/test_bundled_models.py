@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from d2c.base.errors import ModelError
 from d2c.base.model_files import size_of
 from d2c.commands.cli import cli
-from d2c.models.model import check_model_digests, read_model_settings
+from d2c.models.model import read_model_settings
 from d2c.models.names import Available, available, find
 
 TEXT = "They saw the old cat. She left."
@@ -39,9 +39,9 @@ def test_they_are_found_and_small() -> None:
 @pytest.mark.parametrize("model", available(), ids=lambda model: model.name)
 def test_a_card_is_that_of_its_model(model: Available) -> None:
     directory, card = model.directory, model.card
-    settings = read_model_settings(directory)
     folders = ("route", "dparser", "tagger", "calibration", "functions")
-    check_model_digests(directory, folders)
+    settings = read_model_settings(directory, folders)
+    assert settings.files
     said = {name: card[name] for name in ("name", "route", "dparser")}
     assert said == {"name": model.name, "route": settings.route, "dparser": settings.dparser}
     parts = {file.name for file in directory.iterdir()} - {*folders}

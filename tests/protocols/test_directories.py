@@ -20,7 +20,8 @@ from d2c.base.errors import ModelError
 from d2c.base.temporary import whole_directory
 from d2c.protocols.codes import Codes
 from d2c.protocols.directories import SETTINGS, ModelFormat, loading
-from d2c.protocols.training import Course, TrainingPlan, best_state, reporter, seeded
+from d2c.protocols.dparser import Evaluation
+from d2c.protocols.training import Course, TrainingPlan, best_state, reporting, seeded
 
 KIND = ModelFormat("tagger", "mine", 3, ("seed",))
 
@@ -84,10 +85,10 @@ def test_the_first_best_state_and_mean_losses(steps: int, interval: int, data: s
 
 
 def test_reports_choices_and_seeds() -> None:
-    heard: list[tuple[float, ...]] = []
-    report = reporter(lambda *fields: fields, heard.append)
-    assert report(1, 2)[:2] == (1, 2) and heard[0][2] >= 0
-    assert reporter(lambda *fields: fields, None)(5)[0] == 5
+    heard: list[Evaluation] = []
+    reporting(heard.append)(1, 2, 0.5, {"LAS": 0.25})
+    assert heard == [Evaluation(1, 2, 0.5, {"LAS": 0.25}, heard[0].seconds)] and heard[0].seconds >= 0
+    reporting(None)(1, 2, 0.5, {"LAS": 0.25})
     before = random.getstate()
     with seeded(2**40):
         first = random.random()

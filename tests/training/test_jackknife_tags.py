@@ -10,7 +10,7 @@ import pytest
 
 from d2c.base.errors import FormatError, ModelError
 from d2c.models.model import load_abbreviations
-from d2c.protocols.dparser import TaggingProgress
+from d2c.protocols.dparser import Evaluation
 from d2c.protocols.training import read_tagged
 from d2c.training.jackknife import blocks, jackknife_tags, tenths, write_tokens
 from d2c.training.tagging import Retagged, TaggerChoice
@@ -28,7 +28,7 @@ class Memory:
         train_conllu: Path,
         dev_conllu: Path,
         directory: Path,
-        progress: Callable[[TaggingProgress], None] | None = None,
+        progress: Callable[[Evaluation], None] | None = None,
     ) -> Self:
         directory.mkdir(exist_ok=True)
         sentences = read_tagged(train_conllu)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from d2c.models.model import read_model_settings
 from d2c.models.names import find
 from d2c.protocols.route import Route
 from d2c.routes.registry import ROUTES, RouteRow, route_class
@@ -86,7 +87,7 @@ def test_models_say_what_they_need(name: str, packed: bool, monkeypatch: pytest.
         return nullcontext()
 
     monkeypatch.setattr(warm_up, "warmed_up", warmed_up)
-    with warm_up.warmed_up_for([find(name)]):
+    with warm_up.warmed_up_for([read_model_settings(find(name))]):
         pass
     assert asked == [(["cky"], False, packed)]
 

@@ -41,8 +41,6 @@ from d2c.protocols.training import DEV_WORDS, evaluating_arcs, seeded, thinned
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 
-# The model directory: the settings and spaCy's files of the component.
-FORMAT = ModelFormat("dparser", "spacy", 1, ("preset", "epochs", "seed"))
 MOST_ACTIONS = 1 << 22  # bytes
 
 _WINDOW = 2048  # sentences that `parse` holds at a time
@@ -59,6 +57,8 @@ class SpacyParser(SpacyEstimator, DependencyParser):
     """spaCy's dependency parser. It sees words and tags (XPOS), and word vectors if there are any."""
 
     COMPONENT: ClassVar[str] = "parser"
+    # The model directory: the settings and spaCy's files of the component.
+    FORMAT: ClassVar[ModelFormat] = ModelFormat("dparser", "spacy", 1, ("preset", "epochs", "seed"))
     WHO: ClassVar[str] = "spacy"
     PRESETS: ClassVar[Mapping[str, int]] = {"default": 30, "small": 10}  # passes over the training treebank
 
@@ -102,15 +102,15 @@ class SpacyParser(SpacyEstimator, DependencyParser):
         if self.nlp_.vocab.vectors.data.size:
             write_vectors(directory, self.nlp_.vocab.vectors)
         said = {"sizes": SIZES[self.settings.network]} | self.codes_.settings
-        FORMAT.write(directory, said, self.settings)
+        self.FORMAT.write(directory, said, self.settings)
 
     @classmethod
     def load(cls, directory: Path) -> Self:
         """Return the parser that `train` left, which cannot bring code with it. Raises ModelError."""
-        said, path = FORMAT.read(directory), Path(directory) / cls.COMPONENT
+        said, path = cls.FORMAT.read(directory), Path(directory) / cls.COMPONENT
         with loading(path):
             network = known_sizes(said["sizes"], SIZES)
-            parser = cls(SpacySettings(network=network, **FORMAT.parameters_in(said)))
+            parser = cls(SpacySettings(network=network, **cls.FORMAT.parameters_in(said)))
             parser.codes_ = msgspec.convert(said, Codes)
             parser._build(kept_vectors(Path(directory)))
             parser._load_weights(path)

@@ -23,8 +23,6 @@ from d2c.protocols.dparser import EMPTY_FORM, Report
 from d2c.protocols.training import Evaluate, TrainedTagger, Treebanks
 from d2c.trees.ctree import Tokens
 
-# The model directory: the settings and spaCy's file of the component.
-FORMAT = ModelFormat("tagger", "spacy", 1, ("preset", "epochs", "seed"))
 MOST_TAGS = 1 << 16
 
 SIZES = {"width": 96, "depth": 4, "rows": 5000}  # of the network: spaCy's own
@@ -33,7 +31,8 @@ SIZES = {"width": 96, "depth": 4, "rows": 5000}  # of the network: spaCy's own
 class SpacyTagger(SpacyEstimator, TrainedTagger):
     """spaCy's tagger."""
 
-    FORMAT: ClassVar[ModelFormat] = FORMAT
+    # The model directory: the settings and spaCy's file of the component.
+    FORMAT: ClassVar[ModelFormat] = ModelFormat("tagger", "spacy", 1, ("preset", "epochs", "seed"))
     WINDOW: ClassVar[int] = 256
     COMPONENT: ClassVar[str] = "tagger"
     WHO: ClassVar[str] = "tagger spacy"
@@ -46,7 +45,7 @@ class SpacyTagger(SpacyEstimator, TrainedTagger):
 
     @classmethod
     def _of(cls, said: dict[str, Any], device: str | None) -> Self:
-        return cls(SpacyTaggerSettings(**FORMAT.parameters_in(said)))
+        return cls(SpacyTaggerSettings(**cls.FORMAT.parameters_in(said)))
 
     def _fit(self, treebanks: Treebanks, evaluate: Evaluate, directory: Path) -> dict[str, Any]:
         self._build(SIZES)
@@ -68,9 +67,9 @@ class SpacyTagger(SpacyEstimator, TrainedTagger):
         self._component.initialize(lambda: examples, labels=labels)  # it is told its tags only so
         self._component.model.from_bytes(weights)
         evaluate = self._evaluating(dev, progress)
-        with self._seeded(), whole_directory(directory, FORMAT.file) as staging:
+        with self._seeded(), whole_directory(directory, self.FORMAT.file) as staging:
             self._improve(examples, evaluate, staging, rate, known, [*dev])
-            FORMAT.write(staging, {"tags": self.tags_, "sizes": SIZES}, self.settings)
+            self.FORMAT.write(staging, {"tags": self.tags_, "sizes": SIZES}, self.settings)
         return self
 
     def _examples(self, train: Sequence[Tokens]) -> list[Example]:

@@ -130,7 +130,7 @@ def batch_words(arguments: Mapping[str, Any], labels: int, numbers: int = _NUMBE
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Silence what Stanza logs in this thread; it repeats what `Progress` and exceptions say."""
+    """Silence what Stanza logs in this thread; it repeats what `Evaluation` and exceptions say."""
     # Each of its loggers hands what it logs to other handlers, too.
     named = [log for name, log in logging.root.manager.loggerDict.items() if f"{name}.".startswith("stanza.")]
     for one in [*named, *logging.getLogger("stanza").handlers]:

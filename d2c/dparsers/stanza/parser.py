@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -15,22 +16,19 @@ from typing import Any, ClassVar, Self
 from stanza.models import parser as stanza_program
 from stanza.models.common.pretrain import Pretrain
 from stanza.models.depparse.transition.model import SubtreeCombination
-from stanza.models.pos.vocab import MultiVocab
 
 from d2c.base.batches import batches
 from d2c.base.errors import ModelError
 from d2c.base.model_files import first_line
 from d2c.base.temporary import whole_directory
 from d2c.dparsers.settings import StanzaSettings
-from d2c.dparsers.stanza.encoder import FOLDER, NAME, read_encoder, said_of, trainable
+from d2c.dparsers.stanza.encoder import said_of, trainable
 from d2c.dparsers.stanza.graph import GraphNetwork, GraphNetworkTrainer, shape, units
 from d2c.dparsers.stanza.networks import (
     ONE_AT_A_TIME,
     WordRow,
-    load_network,
     predict,
     quiet,
-    read_checkpoint,
     read_vectors,
     seeded,
     threads,
@@ -47,14 +45,11 @@ from d2c.protocols.training import evaluating_arcs, thinned
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 
-# The model directory: the settings and these files.
-FORMAT = ModelFormat("dparser", "stanza", 1, ("model_type", "preset", "transformer", "epochs", "seed"))
 OF_GRAPHS = {"yields": True}  # the argument of `GraphNetwork` that Stanza's program does not know
 GONE = (
     "holds Stanza's transition parser, which is no longer part of d2c; train the model again with --dparser "
     "stanza, or with transition, which is d2c's own"
 )
-_WEIGHTS_OF_JOINT = "tag_scorer.weight"  # which `graph` lacks
 _VECTORS, _CHARLM = "vectors.pt", ("charlm_forward.pt", "charlm_backward.pt")
 
 _WINDOW = 1024  # sentences that `parse` sorts by length and holds at a time
@@ -94,6 +89,10 @@ class StanzaParser(StanzaEstimator, DependencyParser):
     """
 
     FILE: ClassVar[str] = "parser.pt"
+    # The model directory: the settings and these files.
+    FORMAT: ClassVar[ModelFormat] = ModelFormat(
+        "dparser", "stanza", 1, ("model_type", "preset", "transformer", "epochs", "seed")
+    )
     PRESETS: ClassVar[Mapping[str, Preset]] = PRESETS
     settings: StanzaSettings
 
@@ -120,16 +119,10 @@ class StanzaParser(StanzaEstimator, DependencyParser):
                     raise
                 raise ModelError(f"a language model cannot be loaded: {first_line(error)}") from error
 
-        with (
-            quiet(),
-            seeded(self.settings.seed),
-            threads(self.settings.threads),
-            whole_directory(directory, SETTINGS) as staging,
-        ):
+        with self._leaving(directory) as staging:
             arguments = self._arguments(preset)
             self.pretrain_ = self._bring_other_models(staging, arguments)
             self._learn(build, arguments, preset, staging, train, dev)
-            self._leave(staging)
         return self
 
     def go_on(
@@ -155,42 +148,59 @@ class StanzaParser(StanzaEstimator, DependencyParser):
         def build(arguments: dict[str, Any], encoder: EncoderPair | None) -> ArcTask:
             return ArcTask(arguments, rows, self.pretrain_, encoder, evaluate, begin)
 
-        with (
-            quiet(),
-            seeded(self.settings.seed),
-            threads(self.settings.threads),
-            whole_directory(directory, SETTINGS) as staging,
-        ):
+        with self._leaving(directory) as staging:
             arguments: dict[str, Any] = begin.args | own
             preset = self._preset()
             for key, name in zip(CHARLM, _CHARLM, strict=True):
                 if arguments[key]:
                     shutil.copyfile(arguments[key], staging / name)
             self._learn(build, arguments, preset, staging, rows, [*dev], encoder=encoder)
-            self._leave(staging)
         return self
 
-    def _leave(self, directory: Path) -> None:
-        """Complete a model's directory, and read it back at once: Stanza only logs it where a model cannot be
-        written."""
-        if self.pretrain_ is not None:
-            self.pretrain_.save(str(directory / _VECTORS))
-        transformer = self.settings.transformer
-        FORMAT.write(directory, said_of(transformer), self.settings)
-        self.trainer_, self.pretrain_ = _load(directory, self._device, transformer is not None)
+    @contextmanager
+    def _leaving(self, directory: Path) -> Iterator[Path]:
+        """Yield where a block leaves what it learns; complete that model's directory, and read it back at
+        once: Stanza only logs it where a model cannot be written."""
+        settings = self.settings
+        with (
+            quiet(),
+            seeded(settings.seed),
+            threads(settings.threads),
+            whole_directory(directory, SETTINGS) as staging,
+        ):
+            yield staging
+            if self.pretrain_ is not None:
+                self.pretrain_.save(str(staging / _VECTORS))
+            self.FORMAT.write(staging, said_of(settings.transformer), settings)
+            self._load(staging)
 
     @classmethod
     def load(cls, directory: Path, device: str | None = None) -> Self:
         """Return the parser that `train` left, which cannot bring code with it. Raises ModelError."""
-        said = FORMAT.read(directory)
+        said = cls.FORMAT.read(directory)
         if said.get("model_type") == "transition":
             raise ModelError(f"{directory}: {GONE}")
         with ONE_AT_A_TIME, quiet(), loading(directory), threads(1):  # two wait longer than they compute
-            parser = cls(StanzaSettings(device=device, **FORMAT.parameters_in(said)))
-            encoder = parser.settings.transformer is not None
-            parser.trainer_, parser.pretrain_ = _load(Path(directory), parser._device, encoder)
+            parser = cls(StanzaSettings(device=device, **cls.FORMAT.parameters_in(said)))
+            parser._load(Path(directory))
             next(parser.parse([Tokens(("a", "b"), ("A", "B"))]))  # what cannot parse says so now
         return parser
+
+    def _load(self, directory: Path) -> None:
+        """Load the networks. Raises ModelError."""
+        vectors, charlm = directory / _VECTORS, (directory / _CHARLM[0]).exists()
+        with loading(directory / self.FILE):
+            pretrain = self.pretrain_ = read_vectors(vectors) if vectors.exists() else None
+
+            def own(config: Mapping[str, Any]) -> dict[str, Any]:
+                said = _charlm_arguments(directory, charlm)
+                said |= {"pretrain": pretrain is not None, "wandb": False}
+                combination = config.get("transition_subtree_combination", "NONE")  # or Stanza cannot save it
+                return said | {"transition_subtree_combination": SubtreeCombination[combination]}
+
+            build = partial(GraphNetwork, emb_matrix=pretrain.emb if pretrain else None)
+            config, vocab, model = self._network(directory, own, build)
+            self.trainer_ = GraphNetworkTrainer(config, vocab, pretrain, model, build_optimizer=False)
 
     @property
     def tags_(self) -> tuple[str, ...]:
@@ -262,26 +272,6 @@ class StanzaParser(StanzaEstimator, DependencyParser):
             pretrain = Pretrain(None if text else vectors, max_vocab=arguments["pretrain_max_vocab"], **text)
             pretrain.load()
         return pretrain
-
-
-def _load(directory: Path, device: str, has_encoder: bool) -> tuple[GraphNetworkTrainer, Pretrain | None]:
-    """Load the networks. has_encoder: as the settings have it, which `d2c info` shows"""
-    path, vectors = directory / StanzaParser.FILE, directory / _VECTORS
-    charlm = _charlm_arguments(directory, (directory / _CHARLM[0]).exists())
-    encoder, tokenizer = read_encoder(directory / FOLDER) if has_encoder else (None, None)
-    with loading(path):
-        pretrain = read_vectors(vectors) if vectors.exists() else None
-        checkpoint = read_checkpoint(path, ("model", "vocab", "config"))
-        config, vocab = checkpoint["config"], MultiVocab.load_state_dict(checkpoint["vocab"])
-        config |= charlm | {"bert_model": NAME if has_encoder else None, "use_peft": False}
-        config |= {"pretrain": pretrain is not None, "wandb": False}
-        combination = config.get("transition_subtree_combination", "NONE")
-        config["transition_subtree_combination"] = SubtreeCombination[combination]  # or Stanza cannot save it
-        config["model_type"] = "joint" if _WEIGHTS_OF_JOINT in checkpoint["model"] else "graph"
-        own = {"emb_matrix": pretrain.emb if pretrain else None, "bert_model": encoder}
-        build = partial(GraphNetwork, config, vocab, **own, bert_tokenizer=tokenizer)
-        model = load_network(path, checkpoint, build).to(device)
-        return GraphNetworkTrainer(config, vocab, pretrain, model, build_optimizer=False), pretrain
 
 
 def _charlm_arguments(directory: Path, present: bool) -> dict[str, Any]:

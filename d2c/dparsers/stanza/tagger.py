@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -18,17 +17,14 @@ from stanza.models import tagger as stanza_program
 from stanza.models.pos.data import Dataset
 from stanza.models.pos.model import Tagger
 from stanza.models.pos.tag_columns import UPOS_COLUMN, tag_columns_from_config
-from stanza.models.pos.vocab import MultiVocab
 
 from d2c.dparsers.settings import StanzaTaggerSettings
-from d2c.dparsers.stanza.encoder import FOLDER, NAME, read_encoder, said_of
+from d2c.dparsers.stanza.encoder import said_of
 from d2c.dparsers.stanza.networks import (
     ONE_AT_A_TIME,
     BareTagger,
     StanzaDocument,
-    load_network,
     quiet,
-    read_checkpoint,
     seeded,
 )
 from d2c.dparsers.stanza.tasks import ARGUMENTS, StanzaEstimator, TagTask
@@ -39,9 +35,7 @@ from d2c.protocols.dparser import EMPTY_FORM
 from d2c.protocols.settings import FINETUNE
 from d2c.protocols.training import Evaluate, TrainedTagger, Treebanks
 
-# The model directory: the settings and a file of the network.
-FORMAT = ModelFormat("tagger", "stanza", 1, ("preset", "epochs", "seed"))
-_OVERRIDES = {"charlm": False, "use_peft": False, "pretrain": False}  # never trained so
+_OVERRIDES = {"charlm": False, "pretrain": False}  # never trained so
 
 _BATCH_SENTENCES, _BATCH_WORDS = 256, 5000  # at most in a batch, in tagging
 
@@ -70,7 +64,8 @@ PRESETS = {
 class StanzaTagger(StanzaEstimator, TrainedTagger):
     """Stanza's tagger."""
 
-    FORMAT: ClassVar[ModelFormat] = FORMAT
+    # The model directory: the settings and a file of the network.
+    FORMAT: ClassVar[ModelFormat] = ModelFormat("tagger", "stanza", 1, ("preset", "epochs", "seed"))
     WINDOW: ClassVar[int] = 1024
     FILE: ClassVar[str] = "tagger.pt"
     PRESETS: ClassVar[Mapping[str, Preset]] = PRESETS
@@ -82,7 +77,7 @@ class StanzaTagger(StanzaEstimator, TrainedTagger):
 
     @classmethod
     def _of(cls, said: dict[str, Any], device: str | None) -> Self:
-        own = {"transformer": said.get("transformer"), **FORMAT.parameters_in(said)}
+        own = {"transformer": said.get("transformer"), **cls.FORMAT.parameters_in(said)}
         return cls(StanzaTaggerSettings(device=device, **own))
 
     @contextmanager
@@ -110,19 +105,18 @@ class StanzaTagger(StanzaEstimator, TrainedTagger):
         self._read(directory)
 
     def _read(self, directory: Path) -> None:
-        path, has_encoder = directory / self.FILE, self.settings.transformer is not None
-        encoder, tokenizer = read_encoder(directory / FOLDER) if has_encoder else (None, None)
-        with quiet(), loading(path):
-            checkpoint = read_checkpoint(path, ("model", "vocab", "config"))
-            config = checkpoint["config"] | _OVERRIDES | {"bert_model": NAME if has_encoder else None}
-            config["tag_columns"] = tag_columns_from_config(config.get("tag_columns"))
-            vocab = MultiVocab.load_state_dict(checkpoint["vocab"])
-            own = {"share_hid": config["share_hid"], "bert_model": encoder, "bert_tokenizer": tokenizer}
-            model = load_network(path, checkpoint, partial(Tagger, config, vocab, **own))
+        def own(config: Mapping[str, Any]) -> dict[str, Any]:
+            return _OVERRIDES | {"tag_columns": tag_columns_from_config(config.get("tag_columns"))}
+
+        def build(config: dict[str, Any], vocab: Any, **encoder: Any) -> Tagger:
+            return Tagger(config, vocab, share_hid=config["share_hid"], **encoder)
+
+        with quiet(), loading(directory / self.FILE):
+            config, vocab, model = self._network(directory, own, build)
             known = [int(unit) for unit in vocab["upos"] if unit.isdecimal()]
             if sorted(known) != [*range(len(self.tags_))]:
                 raise ValueError(f"a model of {len(known)} tags, where the settings have {len(self.tags_)}")
-            self.trainer_ = BareTagger(config, vocab, model.to(self._device))
+            self.trainer_ = BareTagger(config, vocab, model)
 
     def _predict(self, sentences: list[list[str]]) -> Sequence[Sequence[str]]:
         rows = [[[form, EMPTY_FORM] for form in forms] for forms in sentences]

@@ -8,6 +8,7 @@ import math
 import random
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
@@ -19,14 +20,22 @@ from stanza.models.depparse import trainer as arc_trainer
 from stanza.models.pos import data as tag_data
 from stanza.models.pos import trainer as tag_trainer
 from stanza.models.pos.model import Tagger
+from stanza.models.pos.vocab import MultiVocab
 from torch import Tensor
 
 from d2c.base.batches import batches
 from d2c.base.errors import ParameterError
 from d2c.dparsers.settings import StanzaTaggerSettings
-from d2c.dparsers.stanza.encoder import FOLDER, NAME, Encoder, load_encoder, save_encoder
+from d2c.dparsers.stanza.encoder import FOLDER, NAME, Encoder, load_encoder, read_encoder, save_encoder
 from d2c.dparsers.stanza.graph import GraphNetwork, GraphNetworkTrainer
-from d2c.dparsers.stanza.networks import BareTagger, Sentences, StanzaDocument, batch_words
+from d2c.dparsers.stanza.networks import (
+    BareTagger,
+    Sentences,
+    StanzaDocument,
+    batch_words,
+    load_network,
+    read_checkpoint,
+)
 from d2c.dparsers.stanza.training import (
     EncoderPair,
     NetworkTask,
@@ -261,6 +270,25 @@ class StanzaEstimator:
             **preset.arguments,
             **(self.settings.arguments or {}),
         }
+
+    def _network(
+        self,
+        directory: Path,
+        own: Callable[[Mapping[str, Any]], dict[str, Any]],
+        build: Callable[..., torch.nn.Module],
+    ) -> tuple[dict[str, Any], MultiVocab, Any]:
+        """Return arguments, vocabulary and network in a model's directory. Raises what broken files lead to.
+
+        own:   returns arguments that count in place of some of the file's
+        build: makes a network of arguments, vocabulary, encoder and tokenizer
+        """
+        path, has_encoder = directory / self.FILE, self.settings.transformer is not None
+        encoder, tokenizer = read_encoder(directory / FOLDER) if has_encoder else (None, None)
+        checkpoint = read_checkpoint(path, ("model", "vocab", "config"))
+        config, vocab = checkpoint["config"], MultiVocab.load_state_dict(checkpoint["vocab"])
+        config |= own(config) | {"bert_model": NAME if has_encoder else None, "use_peft": False}
+        made = partial(build, config, vocab, bert_model=encoder, bert_tokenizer=tokenizer)
+        return config, vocab, load_network(path, checkpoint, made).to(self._device)
 
     def _learn(
         self,

@@ -21,7 +21,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import msgspec
 
@@ -36,13 +36,11 @@ from d2c.dparsers.udpipe import program
 from d2c.dparsers.udpipe.program import Columns, sentence_of, udpipe
 from d2c.protocols.codes import Codes, read_training, read_trees
 from d2c.protocols.directories import SETTINGS, ModelFormat, loading
-from d2c.protocols.dparser import DependencyParser, Progress, Report
-from d2c.protocols.training import DEV_WORDS, reporter, thinned
+from d2c.protocols.dparser import DependencyParser, Report
+from d2c.protocols.training import DEV_WORDS, reporting, thinned
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 
-# The model directory: the settings and UDPipe's file.
-FORMAT = ModelFormat("dparser", "udpipe", 1, ("system", "preset", "epochs", "beam", "seed"))
 _MODEL = "parser.udpipe"
 _MOST_BYTES, _PATIENCE = 1 << 29, 60.0  # of its file; seconds that another process may take to read it
 
@@ -63,6 +61,11 @@ class UDPipeParser(DependencyParser):
     It sees words, tags (XPOS), and, where the training treebank has any, morphology (FEATS).
     """
 
+    # The model directory: the settings and UDPipe's file.
+    FORMAT: ClassVar[ModelFormat] = ModelFormat(
+        "dparser", "udpipe", 1, ("system", "preset", "epochs", "beam", "seed")
+    )
+
     def __init__(self, settings: UDPipeSettings) -> None:
         self.settings = settings
         self.codes_ = Codes((), None)
@@ -78,16 +81,16 @@ class UDPipeParser(DependencyParser):
         with whole_directory(Path(directory), SETTINGS) as staging:
             data = self._rows(train), self._rows(thinned(dev, DEV_WORDS))
             _run_training(options, staging / _MODEL, data, progress, self.settings.timeout)
-            FORMAT.write(staging, self.codes_.settings, self.settings)
+            self.FORMAT.write(staging, self.codes_.settings, self.settings)
             self.model_ = _load(staging / _MODEL)
         return self
 
     @classmethod
     def load(cls, directory: Path) -> Self:
         """Return the parser that `train` left, which cannot bring code with it. Raises ModelError."""
-        said = FORMAT.read(directory)
+        said = cls.FORMAT.read(directory)
         with loading(directory, "has broken settings"):
-            parser = cls(UDPipeSettings(**FORMAT.parameters_in(said)))
+            parser = cls(UDPipeSettings(**cls.FORMAT.parameters_in(said)))
             parser.codes_ = msgspec.convert(said, Codes)
         parser.model_ = _load(Path(directory) / _MODEL)
         return parser
@@ -137,7 +140,7 @@ def _run_training(
 ) -> None:
     """Train in a process of its own, for so many seconds at most. Raises ModelError where it fails."""
     words = sum(len(row[0]) for row in data[0])
-    report = reporter(Progress, progress)
+    report = reporting(progress)
     log.info("udpipe: %s on cpu, a score after each", many(options["iterations"], "pass"))
     arguments = ";".join(f"{name}={value}" for name, value in options.items())
     command = [*_PROGRAM, "train", arguments, str(model)]
@@ -147,7 +150,8 @@ def _run_training(
                 log.debug("udpipe: %s", line)
                 if match := _EVALUATION.match(line):
                     step, logprob, uas, las = int(match[1]), *map(float, match.groups()[1:])
-                    report(step, options["iterations"], -logprob / words, uas / 100, las / 100)
+                    scores = {"UAS": uas / 100, "LAS": las / 100}
+                    report(step, options["iterations"], -logprob / words, scores)
     except ChildProcessError as error:
         raise ModelError(f"UDPipe's training {error}") from None
 
