@@ -73,6 +73,7 @@ def test_unary_nodes_use_up_places_of_spines_but_no_events() -> None:
     assert encode_direct(ctree).labels == ("S#1", "root", "S#1")
     assert encode_delta(ctree).labels == ("S#1", "root", "S#1")
     assert encode_spine(ctree).labels == ("NP#2", "root|VP|S", "#2")
+    assert encode_spine(ctree).events == encode_direct(ctree).events == (1, 0, 1)
 
 
 def test_the_spine_of_a_modifier_goes_from_the_tag_upwards() -> None:
