@@ -61,7 +61,8 @@ class ConstrainedCKY(ChartDecoder, Route):
     settings:    see `ChartSettings`; changes: settings that differ, by name
     checkpoints: directory of a checkpoint, from which an interrupted training goes on
 
-    Learned by `fit`: grammar, vocabulary, what pruning allows, weights (the average over all steps).
+    Learned by `fit`: grammar, vocabulary, what pruning allows, weights. These are
+    averages over all steps, which PAD does not take, up to the best pass (0 where the last is 0), in float16.
     """
 
     abilities = RouteAbilities(confidences=True, k_best=True, packed_arcs=True, oracle=True, conventions=True)
@@ -268,7 +269,8 @@ class ConstrainedCKY(ChartDecoder, Route):
         """Return the tree of Y(x, d) nearest to a gold c-tree: argmin Δ(y, y'), compared by parts (i, k, j,
         rule).
 
-        Of equally near ones, one with most gold constituents. The chart is pruned as in `decode`.
+        Of equally near ones, one with most gold constituents. The chart is pruned as in `decode`, and has at
+        most `max_unaries` unary nodes in a row, even where the gold tree has more.
         """
         gold = self.gold(ctree, dtree)
         return self.ctree(gold.ctree.tokens, self.nearest(gold, packed_arcs(dtree)), Repairs())

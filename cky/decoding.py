@@ -166,7 +166,11 @@ class ChartDecoder:
         return self.vocabulary_.observe(gold.ctree.tokens, gold.heads, gold.labels)
 
     def count(self, dtree: DTree) -> int:
-        """Return |Y(x, d)|: how many derivations the grammar has for a d-tree, exact up to 2^53."""
+        """Return |Y(x, d)|: how many derivations the grammar has for a d-tree, exact up to 2^53.
+
+        Of a word with more than MOST_CELLS items (`d2c.cky.search.skeleton`), only those are counted that
+        take its right dependents first.
+        """
         return int(count_derivations(self._chart(dtree).forest))
 
     def chart_size(self, dtree: DTree) -> int:

@@ -2,8 +2,11 @@
 
 Its items (h, a, b) are those of the d-tree's skeleton, as any symbol. An item grows by its next left or its
 next right dependent m, whose own item is complete, and by unary rules, of which at most `max_unaries` are
-applied between two attachments. Its words need not be contiguous, so d-trees with crossing arcs have a chart
-as well. Σ_h |L(h)| |R(h)| |G| edges at most, and as much time.
+applied between two attachments, and each only so many steps after one as somewhere in the treebank: the
+second limit is not the paper's. Its words need not be contiguous, so d-trees with crossing arcs have a chart
+as well. It has at most Σ_h (|L(h)| + 1) (|R(h)| + 1) |G| (max_unaries + 2) edges, and takes as much time; the
+paper writes |L(h)| |R(h)| |G|. Of words with very many dependents it lacks derivations (MOST_CELLS of the
+skeleton), so it is Y(x, d) without them.
 
 Packed arcs and lexicalised CKY have a walk of their own over the same deduction rules
 (`d2c.cky.search.packed_chart`): their items are states of automata. With one head a word it makes this chart,
@@ -51,7 +54,7 @@ class Query(NamedTuple):
 
     axioms:      [T] symbol of the pre-terminals with each tag
     constraints: what pruning leaves
-    max_unaries: unary steps between two attachments at most
+    max_unaries: unary steps between two attachments at most; a gold tree with more is not in the chart
     default:     symbol that the glue rule puts over a pre-terminal
     glue:        whether the glue rule joins what no rule joins. It adds the dependent to the constituent that
                  is there, or puts the default over a pre-terminal; it finishes what is unfinished and accepts
@@ -68,7 +71,7 @@ class Query(NamedTuple):
 
 @kernel
 def build_chart(query: Query, observed: Observed) -> Chart:
-    """Return Y(x, d): all derivations of a sentence x [n + 2] over its d-tree d, packed."""
+    """Return Y(x, d), as said above: all derivations of a sentence x [n + 2] over its d-tree d, packed."""
     rules, levels, glue = query.rules, query.max_unaries, query.glue
     skeleton, tags = skeleton_of(heads_of(observed)), observed["tag"][1:-1].copy()
     order, dependents, words = skeleton

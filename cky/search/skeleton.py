@@ -4,8 +4,9 @@ Of each word h: its left dependents L(h) and right dependents R(h), from the wor
 takes them; its span ⟨h⇐, h⇒⟩, all words below it; and its items. An item (h, a, b) is word h with its a
 nearest left and b nearest right dependents: there are (|L(h)| + 1)(|R(h)| + 1), each with a cell in the
 chart. A word with so many dependents on both sides that this is more than MOST_CELLS takes all
-right ones first, as the simple binarization does within a node: it has the |L(h)| + |R(h)| + 1 items (0, b)
-and (a, |R(h)|).
+right ones first, as the simple binarization does within a node (from below; its left side is on top). Here
+that holds over all nodes of h, so derivations are missing: it has the |L(h)| + |R(h)| + 1 items (0, b) and
+(a, |R(h)|).
 
 A site is where a rule applies, whatever the rule: a step from one item to another.
 
@@ -199,7 +200,8 @@ def sites_of_steps(skeleton: Skeleton, kinds: Ints, steps: Ints) -> Sites:
 
 @kernel
 def is_projective_tree(heads: Ints) -> bool:
-    """Return whether heads [n] from 0 to n form a projective tree with one root. Linear time."""
+    """Return whether heads [n] from 0 to n form a projective tree with one root: in a kernel, what
+    `d2c.trees.dtree.is_projective` says. Linear time."""
     n, roots = len(heads), 0
     missing, size = np.zeros(n, np.int32), np.ones(n, np.int32)  # dependents still to come; words below
     first, last, ready = np.arange(n), np.arange(n), np.empty(n, np.int32)

@@ -190,8 +190,8 @@ class BinaryRule(NamedTuple):
 
 
 def binary_rules(ctree: CTree) -> Iterator[BinaryRule]:
-    """Yield the binary productions, bottom-up: modifiers on the right first, on each side from the head
-    outward.
+    """Yield the binary productions of PAD's binarization (`d2c.trees.binarization`), bottom-up: modifiers on
+    the right first, on each side from the head outward.
 
     There is one for each modifier of the d-tree, and at most one for each span. Raises ValueError where the
     c-tree has no head children.

@@ -5,6 +5,9 @@ w ← soft(w − η g / √G, λ η / √G), where G is the sum of the squares o
 towards 0 by c. A weight whose gradient is 0 moves towards 0 in every step, too; such steps are made up for
 when its next gradient comes, and for all weights in `catch_up`.
 
+So each step pays the whole penalty: of D sentences Σℓ + D λ‖θ‖₁ is minimized, and λ is a D-th of the one that
+PAD writes beside the sum of all losses.
+
 A structured SVM takes one such step for each sentence: along f(y') - f(y), the features of the best
 loss-augmented derivation less those of the gold one, which the route adds up in a `Gradient`.
 """

@@ -118,7 +118,8 @@ def is_projective(heads: Sequence[int]) -> bool:
 
 
 def subtrees(heads: Sequence[int]) -> tuple[list[int], list[int], list[int]]:
-    """Return [n] the first and the last token of the subtree of each token of a tree, and how many it has."""
+    """Return [n] the first and the last token of the subtree of each token of a tree, PAD's ⟨h⇐, h⇒⟩, and how
+    many it has."""
     first, last, size = list(range(len(heads))), list(range(len(heads))), [1] * len(heads)
     for m in reversed(top_down(heads)):
         h = heads[m] - 1

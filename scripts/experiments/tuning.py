@@ -44,7 +44,8 @@ from experiments.experiment import Experiment, Treebank
 from experiments.packed_files import read_dtrees, save_dtrees
 from experiments.store import Store, StoredStep
 
-PENALTIES = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)  # λ of PAD's section 6
+# As in PAD's section 6, but here λ is for each sentence: `d2c.learning.adagrad`
+PENALTIES = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
 GAMMAS = (0.75, 0.85, 0.95, 0.99)  # γ of pruning by its method 2
 RouteValues = Mapping[str, Any]  # of settings, by the names of TUNABLE
 
