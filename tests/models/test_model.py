@@ -242,6 +242,7 @@ def test_long_names_from_broken_files_are_cut() -> None:
 
 def test_a_missing_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ufal.udpipe", None)
-    monkeypatch.delitem(sys.modules, "d2c.dparsers.udpipe.parser", raising=False)
+    for module in ("parser", "program"):
+        monkeypatch.delitem(sys.modules, f"d2c.dparsers.udpipe.{module}", raising=False)
     with pytest.raises(ModelError, match=r'udpipe needs a package \(.*\): pip install "d2c\[udpipe\]"$'):
         make_dparser("udpipe")
