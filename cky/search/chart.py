@@ -4,8 +4,8 @@ Its items (h, a, b) are those of the d-tree's skeleton, as any symbol. An item g
 next right dependent m, whose own item is complete, and by unary rules, of which at most `max_unaries` are
 applied between two attachments, and each only so many steps after one as somewhere in the treebank: the
 second limit is not the paper's. Its words need not be contiguous, so d-trees with crossing arcs have a chart
-as well. It has at most Σ_h (|L(h)| + 1) (|R(h)| + 1) |G| (max_unaries + 2) edges, and takes as much time; the
-paper writes |L(h)| |R(h)| |G|. Of words with very many dependents it lacks derivations (MOST_CELLS of the
+as well. Edges and time are O(Σ_h (|L(h)| + 1) (|R(h)| + 1) |G|), times `max_unaries`; the paper writes |L(h)|
+|R(h)| |G|. Of words with very many dependents it lacks derivations (MOST_CELLS of the
 skeleton), so it is Y(x, d) without them.
 
 Packed arcs and lexicalised CKY have a walk of their own over the same deduction rules
