@@ -1,4 +1,4 @@
-"""A crew of actors on Ray: on this machine, or on a cluster that runs already.
+"""A pool of actors on Ray: on this machine, or on a cluster that runs already.
 
 The one file that knows Ray; what it uses of `ray._private` is held by `tests/corpora/test_actors.py`.
 """
@@ -101,7 +101,7 @@ class ActorPool:
 
 @contextmanager
 def actors(size: int | None, job: Job, address: str | None) -> Iterator[ActorPool]:
-    """Provide a crew of so many actors, one core each, which end with the block.
+    """Provide a pool of so many actors, one core each, which end with the block.
 
     size:    None: as many as there are cores
     address: of a cluster, as Ray has it (`auto`, HOST:PORT, ray://HOST:PORT); None: this machine alone

@@ -21,8 +21,8 @@ from d2c.trees.dtree import DTree, modifiers_of, top_down
 def to_dependencies(ctree: CTree) -> DTree:
     """Return the head-ordered d-tree of a c-tree with head children: Algorithm 1.
 
-    Unary nodes attach nothing: they leave no trace and use up no event index. Raises ValueError where the
-    c-tree has no head children.
+    Unary nodes attach nothing: they leave no trace and use up no event index, though line 9 as
+    printed counts them. Raises ValueError where the c-tree has no head children.
     """
     n, lexical_head = len(ctree.tokens.forms), ctree.lexical_heads()
     next_event = [1] * n
