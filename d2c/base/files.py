@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from io import UnsupportedOperation
 from pathlib import Path
 from typing import IO, Any, BinaryIO, TextIO, cast
+from weakref import WeakSet
 
 from d2c.base.errors import FormatError, printable
 from d2c.base.temporary import staged_file, why_unwritable
@@ -26,6 +27,7 @@ _MARKS = {  # that files begin with; the longer ones first
     b"\xff\xfe": "UTF-16",
     b"\xfe\xff": "UTF-16",
 }
+_READ = WeakSet[TextIO]()  # standard inputs that were read
 _PACKED = {  # that packed files begin with, and by which program
     b"\x1f\x8b": "gzip",
     b"BZh": "bzip2",
@@ -54,7 +56,7 @@ def open_input(path: AnyPath, encoding: str = "utf-8-sig", errors: str = "strict
     """
     try:
         stream = cast(TextIO, _open(path, "r", encoding, errors))
-    except UnsupportedOperation:  # says the standard input, when some of it has been read
+    except UnsupportedOperation:  # says the standard input, too, when some of it has been read
         raise FormatError(file_name(path), 0, 0, "is read several times; name a file instead") from None
     except OSError as error:
         raise FormatError(file_name(path), 0, 0, f"cannot be read: {error.strerror or error}") from None
@@ -70,8 +72,25 @@ def open_input(path: AnyPath, encoding: str = "utf-8-sig", errors: str = "strict
             raise FormatError(file_name(path), 0, 0, f"cannot be read: {error.strerror or error}") from None
         raise
     finally:
-        if stream is not sys.stdin:
+        if stream is sys.stdin:
+            _READ.add(stream)
+        else:
             stream.close()
+
+
+def first_characters(path: AnyPath, count: int) -> str:
+    """Return the first characters, as Latin-1, of a file, or of standard input, whose reader gets them, too;
+    none of a pipe that has a name, where they would be lost."""
+    if str(path) != "-" and not Path(path).is_file():
+        return ""
+    with open_input(path, "latin-1") as stream:
+        if str(path) != "-":
+            start = stream.read(count)
+        else:
+            peek = getattr(stream.buffer, "peek", None)
+            start = peek(1)[:count].decode("latin-1") if peek else ""
+    _READ.discard(stream)
+    return start.replace("\0", "")  # of UTF-16
 
 
 def _refuse_unreadable(stream: TextIO, name: str) -> None:
@@ -174,6 +193,8 @@ def writing(name: str) -> Iterator[None]:
 
 def _open(path: AnyPath, mode: str, encoding: str = "utf-8", errors: str = "strict") -> IO[Any]:
     if str(path) == "-":
+        if sys.stdin in _READ:
+            raise UnsupportedOperation
         # newline=None: any line break, as in files; Python's standard input has those of the system
         sys.stdin.reconfigure(encoding=encoding, errors=errors, newline=None)  # type: ignore[union-attr]
         return sys.stdin

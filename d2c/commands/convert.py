@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,11 +11,11 @@ import click
 from d2c.base.errors import refusing
 from d2c.base.files import open_output
 from d2c.base.inputs import is_called, names_of, of_each
-from d2c.commands.options import FilePath, continuous_option, reading_options
+from d2c.commands.options import FilePath, continuous_option, file_options
 from d2c.commands.progress import shown
 from d2c.commands.terminal import say
 from d2c.trees.formats.conllu import format_conllu, read_conllu
-from d2c.trees.formats.conversion import convert_treebank
+from d2c.trees.formats.conversion import convert_treebank, told_left_out
 from d2c.trees.formats.reading import Reading
 from d2c.trees.formats.registry import FORMATS, WRITABLE
 
@@ -34,7 +35,7 @@ _CONLLU = (".conllu",)
 @click.option(
     "--heads", type=FilePath, help="CoNLL-U over the same tokens: mark the head children it induces."
 )
-@reading_options
+@file_options
 def convert(
     sources: tuple[Path, ...],
     target: Path,
@@ -70,7 +71,7 @@ def convert(
             "CoNLL-U has no c-trees; leave out --to, --from, --clean, --traces, --merge, --heads, "
             "--move-punctuation and --continuous"
         )
-    left_out: list[str] = []
+    left_out = Counter[str]()
     with open_output(target) as stream:
         if any(kinds):
             dtrees = of_each(lambda path: refusing(read_conllu, path, reading.faults))(files)
@@ -78,4 +79,4 @@ def convert(
         else:
             left_out = convert_treebank(reading, files, target, stream, target_format, heads)
     if left_out:
-        say(f"{names_of(files)}: left out: {', '.join(left_out)}")
+        say(f"{names_of(files)}: left out: {told_left_out(left_out)}")

@@ -29,7 +29,6 @@ from d2c.trees.heads import Uncovered, load_head_rules
 @output_option
 @encoding_option
 @treebank_options
-@click.option("--raw", is_flag=True, help="Brackets: keep traces and function tags.")
 @click.option("--stats", is_flag=True, help="Print labels, unaries, crossing arcs, ... to standard error.")
 @jobs_option
 def encode(
@@ -42,8 +41,6 @@ def encode(
     jobs: int,
 ) -> None:
     """Encode c-trees as CoNLL-U with head-ordered labels in DEPREL."""
-    if reading.raw and reading.traces:
-        raise click.UsageError("--traces removes what --raw keeps; give one of them")
     check_ending(output, DTREES)
     code = Encode(Reduction(encoding, head_rules), load_head_rules(head_rules), reading, stats)
     statistics, uncovered, files = Statistics(), Uncovered(), reading.files(trees)

@@ -15,7 +15,7 @@ from d2c.base.counting import many
 from d2c.base.errors import FormatError, each_located, refusing
 from d2c.base.files import file_name
 from d2c.base.inputs import files_of, names_of, of_each
-from d2c.commands.options import FilePath, check_report, choice, format_option, reading_options
+from d2c.commands.options import FilePath, check_report, choice, file_options, format_option
 from d2c.commands.terminal import say
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.conllu import read_conllu
@@ -140,12 +140,12 @@ def _lines(metric: str, files: Sequence[Pairs], report: Path | None, **options: 
 @click.option("--morphology", is_flag=True, help="spmrl: features count in tags, as in NN##case=nom##.")
 @click.option("--disc-only", is_flag=True, help="disco: constituents with gaps only.")
 @click.option("--punctuation", is_flag=True, help="attachment: count punctuation too.")
-@click.option("--raw", is_flag=True, help="Read brackets as they are; evalb, spmrl: exactly as EVALB does.")
+@click.option("--raw", is_flag=True, help="Read trees as they are; evalb, spmrl: exactly as EVALB does.")
 @click.option(
     "--report", type=FilePath, help="HTML file: F1 by label and length, classes of errors, the worst trees."
 )
 @format_option
-@reading_options
+@file_options
 def evaluate(
     metric: str, gold: Path, guesses: Sequence[Path], report: Path | None, reading: Reading, **options: Any
 ) -> None:
@@ -171,6 +171,7 @@ def evaluate(
     golden, *others = (reading.files([given], *conllu) for given in (gold, *guesses))
     if reading.raw and metric in ("evalb", "spmrl") and max(map(len, (golden, *others))) > 1:
         raise click.UsageError("with --raw EVALB reads one file of gold and one of GUESS")
+    reading = reading if metric == "attachment" else reading.as_told_by(golden[0])
     files = [Pairs(golden, guess, reading) for guess in others]
     for line in _lines(metric, files, report, **options):
         sys.stdout.write(line + "\n")

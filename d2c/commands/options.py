@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import math
 import os
 from collections.abc import Callable, Iterable, Sequence
@@ -14,18 +15,20 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from d2c.base.counting import many
 from d2c.base.errors import Faults, FormatError, ModelError
 from d2c.base.files import check_output
 from d2c.base.inputs import ending_of, is_called
 from d2c.base.settings import Settings, named_fields, told_of, types_of
 from d2c.base.tables import TABLES
-from d2c.commands.terminal import Skipped
+from d2c.commands.terminal import Skipped, say
 from d2c.models.model import read_model_settings
 from d2c.models.names import find
 from d2c.routes.dparsers import TAGGERS
 from d2c.routes.registry import CHART_OPTIONS, ROUTES
 from d2c.training.spec import TrainingSpec
 from d2c.trees.formats.conllu import CONLLU
+from d2c.trees.formats.format import OUTSIDE
 from d2c.trees.formats.reading import CONTINUOUS, Reading
 from d2c.trees.formats.registry import FORMATS, format_to_write
 
@@ -190,16 +193,47 @@ def faults_options(command: Command) -> Command:
     return _with(options, with_faults)
 
 
-def reading_options(command: Command) -> Command:
-    """Add the options that say how treebanks are read. The command gets a `reading` of them; head rules
+def _report_outside(reading: Reading) -> None:
+    """Print how many lines of each file were passed over as they belong to no tree."""
+    for file, left_out in reading.left_out.items():
+        if lines := left_out[OUTSIDE]:
+            say(f"{file}: passed over {many(lines, 'line')} outside of trees; --strict refuses them")
+
+
+raw_option = click.option("--raw", is_flag=True, help="Keep traces, function tags and indices.")
+
+
+def file_options(command: Command) -> Command:
+    """Add the options that say how files of trees are read. The command gets a `reading` of them; head rules
     `marked` are the treebank's own."""
 
     @wraps(command)
     def with_reading(**options: Any) -> None:
         given = {field.name: options.pop(field.name) for field in fields(Reading) if field.name in options}
-        command(reading=Reading(marked=options.get("head_rules") == "marked", **given), **options)
+        reading = Reading(marked=options.get("head_rules") == "marked", **given)
+        if reading.raw and reading.traces:
+            raise click.UsageError("--traces removes what --raw keeps; give one of them")
+        click.get_current_context().call_on_close(lambda: _report_outside(reading))
+        command(reading=reading, **options)
 
-    return faults_options(with_reading)
+    options: tuple[Decorator, ...] = (
+        click.option("--strict", is_flag=True, help="Lines outside of trees are errors."),
+        click.option("--charset", callback=_known_charset, help="Of files that are not in UTF-8: latin-1."),
+        click.option("--n-best", is_flag=True, help="All parses of n-best lists, not the first alone."),
+    )
+    return _with(options, faults_options(with_reading))
+
+
+def _known_charset(_context: click.Context, _option: click.Parameter, name: str | None) -> str | None:
+    try:
+        return name and codecs.lookup(name).name
+    except LookupError:
+        raise click.BadParameter(f"{name} is no character set that is known here.") from None
+
+
+def reading_options(command: Command) -> Command:
+    """Add the options that say how treebanks are read, cleaned unless `--raw`."""
+    return _with((raw_option,), file_options(command))
 
 
 def treebank_options(command: Command) -> Command:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from d2c.base.model_files import read_as, reading, write_settings
 from d2c.learning.weights import Like, check_numbers, read_arrays, write_arrays
-from d2c.trees.cleaning import functions_of, strip_function
+from d2c.trees.conventions import functions_of, strip_function
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree, modifiers_of
 from d2c.trees.formats.format import check_text

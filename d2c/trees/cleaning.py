@@ -1,5 +1,5 @@
-"""Trees without what treebanks add: wrappers, empty elements, function tags; words without what programs add;
-what is punctuation. What a label says, by the conventions of treebanks, is said here alone.
+"""Trees without some of their tokens or without a wrapper, words without what programs add, what is
+punctuation; what is empty and what a label says is a matter of `conventions.py`.
 
 Each function takes linear time.
 """
@@ -16,13 +16,6 @@ from d2c.base.counting import many
 from d2c.trees.ctree import CTree, Tokens
 
 WRAPPERS = ("", "TOP", "ROOT", "S1", "VROOT")
-EMPTY_TAG = "-NONE-"
-_EMPTY_FORM = re.compile(r"\*(?:T|U|PRO|ICH|RNR|EXP|PPA|\?)\*(?:-\d+)?|\*-\d+")  # as in (NP *PRO*-1)
-
-_FUNCTION = re.compile(r"(?<=.)[-=|].*", re.DOTALL)
-_TAG = re.compile(r"-([^-=|]*[^-=|\d][^-=|]*)")  # no index
-_PARTS = re.compile(r"-?=[^-=]*|-[^-=]*|[^-=]+")
-_INDEX = re.compile(r"-?=[0-9A-Z]+|-(?:[0-9]+|NaN)")
 _BASIC = re.compile(r"(?:([-=|#^~_[]).*?\1|.)[^-=|#^~_[]*", re.DOTALL)
 
 
@@ -48,25 +41,21 @@ def unwrap(ctree: CTree, clean: bool) -> CTree:
     return CTree(ctree.tokens, tuple(labels), tuple(children), heads, ctree.top if top is None else top)
 
 
-def strip_function(label: str) -> str:
-    """Cut function tags, co-indices and second labels off a phrase label: NP-SBJ-1, NP=2, ADVP|PRT."""
-    return _FUNCTION.sub("", label)
+def check_names(ctree: CTree) -> None:
+    """Raise ValueError for an empty word, tag or symbol, and for a wrapper that is not read as one.
 
-
-def functions_of(label: str) -> tuple[str, ...]:
-    """Return the function tags of a phrase label, each once: LOC and PRD of PP-LOC-PRD-1."""
-    suffix = _FUNCTION.search(label.partition("|")[0])
-    return tuple(dict.fromkeys(_TAG.findall(suffix[0]))) if suffix else ()
-
-
-@lru_cache(maxsize=1 << 12)
-def without_indices(label: str) -> str:
-    """Return a label of the Penn historical treebanks without the indices at its end, but with its dash tags;
-    an index that is all of it stays."""
-    fields = _PARTS.findall(label)
-    while len(fields) > 1 and _INDEX.fullmatch(fields[-1]):
-        fields.pop()
-    return "".join(fields)
+    A root without a wrapper may lack its symbol: `( (S ...) (. .))`.
+    """
+    tokens, named = ctree.tokens, ctree.labels if ctree.top is not None else ctree.labels[:-1]
+    if not tokens.forms:
+        raise ValueError("a tree without words cannot be written")
+    for what, column in (("word", tokens.forms), ("tag", tokens.tags)):
+        if "" in column:
+            raise ValueError(f"token {column.index('') + 1} has an empty {what}, which no format holds")
+    if "" in named:
+        raise ValueError("a node has an empty label, which no format holds")
+    if ctree.top is not None and ctree.top not in WRAPPERS:
+        raise ValueError(f"the wrapper {ctree.top!r} is none of {', '.join(filter(None, WRAPPERS))}")
 
 
 def basic_label(label: str) -> str:
@@ -75,24 +64,10 @@ def basic_label(label: str) -> str:
     return match[0] if match else label
 
 
-def empty_elements(forms: Sequence[str], tags: Sequence[str]) -> list[bool]:
-    """Return which tokens are empty elements: by their tags or, where a treebank forgot one, their forms."""
-    return [
-        tag == EMPTY_TAG or (form[:1] == "*" and _EMPTY_FORM.fullmatch(form) is not None)
-        for form, tag in zip(forms, tags, strict=True)
-    ]
-
-
-def remove_empty(ctree: CTree) -> CTree | None:
-    """Remove empty elements and the nodes over nothing else; None where no word is left."""
-    empty = empty_elements(ctree.tokens.forms, ctree.tokens.tags)
-    return keep_tokens(ctree, [i for i, one in enumerate(empty) if not one])
-
-
 def keep_tokens(ctree: CTree, indices: Sequence[int]) -> CTree | None:
-    """Keep some of the tokens (indices, ascending) and the nodes above them, without head children; None for
-    no tokens."""
-    tokens = ctree.tokens
+    """Keep some of the tokens (indices, ascending) and the nodes above them; None for no tokens. A node whose
+    head child goes gets the leftmost."""
+    tokens, heads = ctree.tokens, ctree.head_children
     if not indices:
         return None
     new_id = [-1] * (len(tokens) + len(ctree.labels))
@@ -100,14 +75,26 @@ def keep_tokens(ctree: CTree, indices: Sequence[int]) -> CTree | None:
         new_id[old] = new
     labels: list[str] = []
     children: list[tuple[int, ...]] = []
+    new_heads: list[int] = []
     for node, kids in enumerate(ctree.children, len(tokens)):
         new_kids = tuple([new_id[kid] for kid in kids if new_id[kid] >= 0])
         if new_kids:
             new_id[node] = len(indices) + len(labels)
             labels.append(ctree.labels[node - len(tokens)])
             children.append(new_kids)
-    words = Tokens(tuple([tokens.forms[i] for i in indices]), tuple([tokens.tags[i] for i in indices]))
-    return CTree(words, tuple(labels), tuple(children), None, ctree.top)
+            head = -1 if heads is None else new_id[heads[node - len(tokens)]]
+            new_heads.append(head if head >= 0 else new_kids[0])
+    words = choose_tokens(tokens, indices)
+    return CTree(
+        words, tuple(labels), tuple(children), None if heads is None else tuple(new_heads), ctree.top
+    )
+
+
+def choose_tokens(tokens: Tokens, indices: Sequence[int]) -> Tokens:
+    """Return some of the tokens, with what is known of them."""
+    columns = tokens.forms, tokens.tags, tokens.lemmas, tokens.morphs
+    chosen = [column and tuple([column[i] for i in indices]) for column in columns]
+    return Tokens(chosen[0] or (), chosen[1] or (), chosen[2], chosen[3], tokens.comments)
 
 
 def unescape(word: str) -> str:

@@ -10,7 +10,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from d2c.trees.cleaning import empty_elements, strip_function
+from d2c.trees.cleaning import choose_tokens
+from d2c.trees.conventions import PENN_TREEBANK, Convention
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.graphs import Graph, Name
 
@@ -18,14 +19,12 @@ _TRACE = re.compile(r"\*?(?:T|ICH|RNR|EXP)\*(-[0-9]+)?\*?")
 _INDEX = re.compile(r"(?<=.)([-=][0-9]+)(?=[-=]|$)")  # of NP-1=2 it is -1; =2 is another, of gapping
 
 
-def resolve_traces(ctree: CTree) -> CTree | None:
+def resolve_traces(ctree: CTree, convention: Convention = PENN_TREEBANK) -> CTree | None:
     """Turn a tree with traces into the discontinuous tree that they mean: `fill_traces`, then without
     function tags and indices. None where no word is left."""
-    filled = fill_traces(ctree, empty_elements(ctree.tokens.forms, ctree.tokens.tags))
-    if filled is None:
-        return None
-    top = "TOP" if filled.top == "" else filled.top
-    return CTree(filled.tokens, tuple(map(strip_function, filled.labels)), filled.children, None, top)
+    empty = convention.empty(ctree)
+    filled = fill_traces(ctree, empty) if True in empty else ctree
+    return filled and convention.without_functions(filled)
 
 
 def fill_traces(ctree: CTree, empty: Sequence[bool]) -> CTree | None:
@@ -66,8 +65,9 @@ def fill_traces(ctree: CTree, empty: Sequence[bool]) -> CTree | None:
     names |= {i: number for number, i in enumerate(words_left)}
     labels = {str(node): ctree.label(node) for node in range(n, len(parents))}
     above = {names[node]: str(p) if p >= 0 else None for node, p in enumerate(parents) if node in names}
-    filled = Graph([(tokens.forms[i], tokens.tags[i]) for i in words_left], labels, above).tree()
-    return filled if ctree.top is None else replace(filled, top=ctree.top)
+    filled = Graph([("", "")] * len(words_left), labels, above).tree()
+    top = filled.top if ctree.top is None else ctree.top
+    return replace(filled, tokens=choose_tokens(tokens, words_left), top=top)
 
 
 def _index(label: str) -> str | None:

@@ -13,7 +13,7 @@ from nltk.tokenize.treebank import TreebankWordDetokenizer
 from d2c.models.model import Model
 from d2c.protocols.dparser import TextRules
 from d2c.protocols.route import Route
-from d2c.trees.cleaning import functions_of, strip_function
+from d2c.trees.conventions import functions_of, strip_function
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.scores.brackets import bracket_scores

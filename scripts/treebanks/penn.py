@@ -19,7 +19,8 @@ from pathlib import Path
 from d2c.base.batches import batches
 from d2c.base.errors import Faults, FormatError
 from d2c.base.progress import log
-from d2c.trees.cleaning import functions_of, remove_empty, strip_function, unwrap
+from d2c.trees.cleaning import unwrap
+from d2c.trees.conventions import functions_of, remove_empty, strip_function
 from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import format_bracket

@@ -208,32 +208,33 @@ def test_convert_says_what_it_left_out(tmp_path: Path) -> None:
         "#FORMAT 4\n#BOS 1\nEr\ter\tPPER\t3.Sg\tSB\t500\tSB\t501\nwill\t--\tVM\t--\tHD\t500\n"
         "gehen\t--\tVV\t--\tHD\t501\n#500\t--\tS\t--\t--\t0\n#501\t--\tVP\t--\tOC\t500\tX\t500\n#EOS 1\n"
     )
-    left_out = "left out: 2 secondary edges, grammatical functions"
+    left_out = "left out: 4 functions, 2 secondary edges"
     assert ok("convert", source, tmp_path / "x.tiger.xml").stderr == f"{source}: {left_out}\n"
-    assert ok("convert", source, "-").stderr == f"{source}: {left_out}, lemmas, morphology\n"
+    left_out = "left out: 4 functions, 1 lemma, 1 word with morphology, 2 secondary edges"
+    assert ok("convert", source, "-").stderr == f"{source}: {left_out}\n"
     written = tmp_path / "x.tiger.xml"  # without functions
     alpino = tmp_path / "x.alpino.xml"
     assert ok("convert", written, alpino).stderr == ""
     for file in (written, alpino):
         done = ok("convert", file, tmp_path / "x.dbr")
-        assert done.stderr == f"{file}: left out: lemmas, morphology\n"
+        assert done.stderr == f"{file}: left out: 1 lemma, 1 word with morphology\n"
     alpino.write_text(alpino.read_text().replace('rel="--"', 'rel="su"', 1))
-    assert ok("convert", alpino, written).stderr == f"{alpino}: left out: grammatical functions\n"
+    assert ok("convert", alpino, written).stderr == f"{alpino}: left out: 1 function\n"
     assert ok("convert", tmp_path / "x.dbr", "-").stderr == ""
     psd = tmp_path / "x.psd"
     psd.write_text("( (IP (VBDI sagði-segja) (. .-.)) (ID X,.2))\n")
-    assert ok("convert", psd, tmp_path / "x.dbr").stderr == f"{psd}: left out: lemmas\n"
+    assert ok("convert", psd, tmp_path / "x.dbr").stderr == f"{psd}: left out: 2 lemmas\n"
     tiger = tmp_path / "x.tiger.xml"
     tiger.write_text(tiger.read_text().replace('word="Er"', 'word="E r"').replace("3.Sg", "3. Sg"))
-    lost = "blanks in morphology, blanks in words"
+    lost = "1 blank in morphology, 1 word with blank"
     assert ok("convert", tiger, tmp_path / "y.export").stderr == f"{tiger}: left out: {lost}\n"
     tiger.write_text(tiger.read_text().replace('cat="VP"', 'cat="V P"').replace('pos="VV"', 'pos="V V"'))
-    lost = "blanks in labels, blanks in morphology, blanks in tags, blanks in words"
+    lost = "1 label with blank, 1 blank in morphology, 1 tag with blank, 1 word with blank"
     done = ok("convert", tiger, tmp_path / "y.export")
     assert done.stderr == f"{tiger}: left out: {lost}\n"
     tiger.write_text(tiger.read_text().replace("V P", "VP").replace("V V", "VV"))
     tiger.write_text(tiger.read_text().replace('pos="VM"', 'pos="$("'))
-    lost = "blanks in words, lemmas, morphology, round brackets in tags"
+    lost = "1 lemma, 1 word with morphology, 1 tag with round bracket, 1 word with blank"
     assert ok("convert", tiger, "-").stderr == f"{tiger}: left out: {lost}\n"
 
 

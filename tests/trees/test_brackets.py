@@ -12,14 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from d2c.base.errors import FormatError
+from d2c.trees.conventions import remove_empty, strip_function
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.formats import brackets
 from d2c.trees.formats.brackets import (
     format_bracket,
     parse_bracket,
     read_brackets,
-    remove_empty,
-    strip_function,
     write_brackets,
 )
 from tests.errors import faulty

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from d2c.trees.cleaning import functions_of, is_punctuation, keep_tokens, remove_empty, strip_function, unwrap
+from d2c.trees.cleaning import is_punctuation, keep_tokens, unwrap
+from d2c.trees.conventions import functions_of, remove_empty, strip_function
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.brackets import format_bracket, parse_bracket
 from d2c.trees.formats.reading import Reading

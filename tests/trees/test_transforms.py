@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from d2c.trees.cleaning import EMPTY_TAG, remove_empty, strip_function
+from d2c.trees.conventions import EMPTY_TAG, remove_empty, strip_function
 from d2c.trees.conversion import to_dependencies
 from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.formats.brackets import parse_bracket
@@ -236,7 +236,7 @@ def test_traces_of_historical_treebanks(tmp_path: Path) -> None:
         "(TOP (CP-QUE (IP-SUB (WNP (WPRO-A 0=hvað)) (VBDI 1=sá)) (. 2=?)))",
     ]
     assert [format_discbracket(tree) for tree in read_treebank(path, traces=True)] == expected
-    assert all(tree.is_continuous() for tree in read_treebank(path))
+    assert all(tree.is_continuous() for tree in read_treebank(path, clean=True))
     assert [tree.tokens.lemmas for tree in read_treebank(path, traces=True)] == [
-        tree.tokens.lemmas for tree in read_treebank(path)
+        tree.tokens.lemmas for tree in read_treebank(path, clean=True)
     ]

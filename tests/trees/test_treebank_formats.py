@@ -202,7 +202,7 @@ def test_historical(tmp_path: Path) -> None:
         "( (CODE <heading>) (ID X,.1))\n\n( (IP-MAT (NP-SBJ *con*) (VBDI sagði-segja)\n"
         "  (NP-SBJ-1 (PRO-N hann-hann)) (CODE {x}) (. .-.)) (ID X,.2))\n"
     )
-    (ctree,) = read_historical(path)
+    (ctree,) = read_historical(path, clean=True)
     assert format_discbracket(ctree) == "(TOP (IP-MAT (VBDI 0=sagði) (NP-SBJ (PRO-N 1=hann)) (. 2=.)))"
     assert ctree.tokens.lemmas == ("segja", "hann", ".")
 
@@ -272,8 +272,9 @@ REAL = {
 
 
 def real(file: str) -> Iterator[CTree]:
+    name, clean = file.split("-")[0], file.startswith("icepahc")
     return read_treebank(
-        TREEBANKS / file, {"sinica": "sinica", "floresta": "floresta"}.get(file.split("-")[0])
+        TREEBANKS / file, {"sinica": "sinica", "floresta": "floresta"}.get(name), clean=clean
     )
 
 

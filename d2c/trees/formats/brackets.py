@@ -10,34 +10,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import partial
 from io import StringIO
 from itertools import pairwise
 from pathlib import Path
 
-from d2c.base.errors import FormatError
+from d2c.base.errors import FormatError, stop
 from d2c.base.files import AnyPath, open_input
-from d2c.trees.cleaning import (
-    WRAPPERS,
-    empty_elements,
-    remove_empty,
-    strip_function,
-    take_wrapper,
-    unescape,
-    unwrap,
-)
+from d2c.trees.cleaning import WRAPPERS, check_names, take_wrapper, unescape
 from d2c.trees.ctree import CTree, Tokens, trusted_ctree
-from d2c.trees.formats.format import (
-    CFormat,
-    Malformed,
-    Options,
-    Reader,
-    Writer,
-    check_names,
-    check_text,
-    parse_all,
-)
-from d2c.trees.traces import resolve_traces
+from d2c.trees.formats.format import CFormat, Malformed, Options, Reader, Writer, check_text
 
 BLANKS = " \t\r\n"
 # Nothing is tried twice (`*+`): otherwise a long word beside another takes quadratic time.
@@ -50,21 +31,18 @@ _NOT_PARSED = "(TOP (ERROR (ERROR ERROR)))"  # as `d2c parse` writes it, what `(
 _UNCLOSED = "a closing bracket is missing in this tree"
 
 
-def bracket_items(path: AnyPath) -> Iterator[tuple[int, str]]:
+def bracket_items(path: AnyPath, options: Options) -> Iterator[tuple[int, str]]:
     """Yield runs of lines that hold whole trees; see `balanced`. Raises FormatError."""
-    with open_input(path) as stream:
+    with open_input(path, options.charset or "utf-8-sig") as stream:
         yield from balanced(stream)
 
 
-def bracket_trees(text: str, clean: bool = False) -> Iterator[CTree | None]:
+def bracket_trees(text: str) -> Iterator[CTree]:
     """Yield the trees of a text. Until one is complete, its k-th proper node is called -1 - k.
 
     Raises Malformed.
-
-    clean: remove empty elements (-NONE-) with the nodes that they leave empty, and function tags; a
-        label-less wrapper becomes TOP. None for a sentence of nothing but empty elements.
     """
-    analysed = _OPENINGS[clean]
+    analysed = _OPENINGS
     before, *openings = text.split("(")
     if len(openings) == 2 and "".join(text.split()) == "(())":
         before, *openings = _NOT_PARSED.split("(")
@@ -96,7 +74,7 @@ def bracket_trees(text: str, clean: bool = False) -> Iterator[CTree | None]:
                 kids = open_kids.pop()
                 kids.append(-len(labels))
             if not open_labels:
-                yield _complete(forms, tags, labels, children, clean)
+                yield _complete(forms, tags, labels, children)
                 begin = index + 1
                 kids, forms, tags, labels, children = _no_nodes()
         if open_labels:
@@ -111,19 +89,13 @@ def bracket_trees(text: str, clean: bool = False) -> Iterator[CTree | None]:
         raise fault from None
 
 
-def _trees(text: str, options: Options) -> Iterable[CTree | None]:
-    if options.traces:  # these are resolved before trees are cleaned
-        return map(resolve_traces, filter(None, bracket_trees(text)))
-    return bracket_trees(text, options.clean)
-
-
-read_brackets = Reader(bracket_items, _trees)
+read_brackets = Reader(bracket_items, lambda text, _: bracket_trees(text))
 
 
 def parse_bracket(text: str, clean: bool = False) -> CTree:
     """Return the one tree that a text holds. Raises FormatError."""
-    parse = partial(bracket_trees, clean=clean)
-    ctrees = list(parse_all(balanced(StringIO(text)), parse, "<string>", may_be_empty=True))
+    items, options = balanced(StringIO(text)), Options(clean)
+    ctrees = list(read_brackets.parse(items, "<string>", stop, options, may_be_empty=True))
     if len(ctrees) != 1:
         raise FormatError("<string>", 0, 0, f"expected one tree, found {len(ctrees)}")
     return ctrees[0]
@@ -158,7 +130,7 @@ BRACKETS = CFormat(
     (".mrg", ".brackets", ".ptb", ".parse", ".tree", ".trees"),
     read_brackets,
     write_brackets,
-    holds=("traces",),
+    holds=("traces", "indices"),
 )
 
 
@@ -210,10 +182,6 @@ class _Openings(dict[str, tuple[str, str, int]]):
     The pre-terminal's own closing bracket is not counted.
     """
 
-    def __init__(self, clean: bool) -> None:
-        super().__init__()
-        self.clean = clean
-
     def __missing__(self, opening: str) -> tuple[str, str, int]:
         match = _OPENING.fullmatch(opening)
         if not match:
@@ -224,33 +192,21 @@ class _Openings(dict[str, tuple[str, str, int]]):
             raise Malformed(f"the node {label!r} mixes the word {word!r} with child nodes")
         if closing and not word:
             raise Malformed(f"the node {label!r} is empty")
-        if not word and self.clean:
-            label = strip_function(label)
         if len(self) >= _OPENINGS_REMEMBERED:
             self.clear()
         node = self[opening] = label, unescape(word), closing - 1
         return node
 
 
-_OPENINGS = {clean: _Openings(clean) for clean in (False, True)}  # kept from chunk to chunk
+_OPENINGS = _Openings()  # kept from chunk to chunk
 
 
 def _no_nodes() -> tuple[list[int], list[str], list[str], list[str], list[list[int]]]:
     return [], [], [], [], []
 
 
-def _complete(
-    forms: list[str], tags: list[str], labels: list[str], children: list[list[int]], clean: bool
-) -> CTree | None:
-    """Return a tree without its wrapper; None for one of nothing but empty elements, if it is cleaned."""
-    last, with_empty = len(forms) - 1, clean and True in empty_elements(forms, tags)
-    top = None if with_empty else take_wrapper(labels, children, clean)
-    ctree: CTree | None = trusted_ctree(
-        Tokens(tuple(forms), tuple(tags)),
-        tuple(labels),
-        tuple([tuple([kid if kid >= 0 else last - kid for kid in kids]) for kids in children]),
-        top=top,
-    )
-    if ctree and with_empty and (ctree := remove_empty(ctree)):
-        return unwrap(ctree, clean)
-    return ctree
+def _complete(forms: list[str], tags: list[str], labels: list[str], children: list[list[int]]) -> CTree:
+    """Return a tree without its wrapper."""
+    last, top = len(forms) - 1, take_wrapper(labels, children, clean=False)
+    rows = tuple([tuple([kid if kid >= 0 else last - kid for kid in kids]) for kids in children])
+    return trusted_ctree(Tokens(tuple(forms), tuple(tags)), tuple(labels), rows, top=top)

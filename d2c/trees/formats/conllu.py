@@ -206,12 +206,12 @@ def _irregular_sentence(lines: list[str], begin: int, two_tagsets: Callable[[], 
     return DTree(plain.tokens, heads, labels=plain.labels)
 
 
-read_conllu = Reader(lambda path: _blocks(read_conllu_chunks(path)), _dtrees)
+read_conllu = Reader(lambda path, _: _blocks(read_conllu_chunks(path)), _dtrees)
 write_conllu = Writer[DTree](lambda dtree, _: format_conllu(dtree))
 CONLLU = Format(
     "conllu",
     (".conllu", ".conll"),
     read_conllu,
     write_conllu,
-    holds=("lemmas", "morphology", "grammatical functions", "comments", "blanks"),
+    holds=("lemmas", "morphology", "functions", "comments", "blanks"),
 )

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TextIO
 
-from d2c.base.counting import many
 from d2c.base.errors import FormatError, Refusals, each_located
 from d2c.base.files import file_name
 from d2c.base.inputs import Paths, of_each
@@ -21,6 +20,14 @@ from d2c.trees.formats.registry import FORMATS, Place, format_to_write, write_tr
 from d2c.trees.heads import induce_heads
 
 _BRACKETS, _BLANKS = frozenset("()"), frozenset(" \t\r\n")
+_NONE = ("", "_", "--")  # what columns say of words of which they say nothing
+_COUNTED = {  # what is counted by a name that does not say it of one thing and of several
+    "heads": ("marked head", "marked heads"),
+    "lemmas": ("lemma", "lemmas"),
+    "morphology": ("word with morphology", "words with morphology"),
+    "MISC": ("word with MISC", "words with MISC"),
+    "morphology with blanks": ("blank in morphology", "blanks in morphology"),
+}
 
 
 def convert_treebank(
@@ -30,53 +37,75 @@ def convert_treebank(
     stream: TextIO,
     target_format: str | None,
     heads: Path | None,
-) -> list[str]:
+) -> Counter[str]:
     """Write the trees of `sources` in the format of `target`, with the heads that a CoNLL-U file induces
     over the only one of them.
 
-    Return what was left out: what c-trees do not keep, and what the format does not hold.
+    Return how much of what was left out: what trees do not keep of files, what transforms do not keep of
+    trees, and what the format does not hold.
     Raises FormatError for what cannot be read, or not be held by the format: a format that d2c only reads,
-    gaps in brackets, words that the export format takes for something else.
+    gaps in brackets, words that the export format takes for something else; `strict`: anything left out.
     """
     form = FORMATS[target_format or format_to_write(target)]
     if heads and "heads" not in form.holds:
         raise FormatError(str(target), 0, 0, f"the format {form.name} marks no heads")
-    left_out, lost, place = Counter[Attribute](), set[str](), Place("")
+    left_out, place = Counter[str](), Place("")
 
     def converted(source: Path) -> Iterator[CTree]:
         refusals = Refusals(reading.faults)
         place.file, place.refusals, place.sentence = source, refusals, 0
-        trees = reading.read(source, refusals, left_out)
+        trees = reading.read(source, refusals)
         given = with_heads(trees, source, heads) if heads else trees
-        transformed = reading.transformed(given, source, refusals)
-        return refusals.over(each_located(held, transformed, file_name(source), refusals))
+        transformed = reading.transformed(noted(given), source, refusals)
+        yield from refusals.over(each_located(held, transformed, file_name(source), refusals))
+        left_out.update(reading.left_out[file_name(source)])
+
+    had = Counter[str]()  # of the tree at hand, before it is transformed
+
+    def noted(ctrees: Iterable[CTree]) -> Iterator[CTree]:
+        for ctree in ctrees:
+            had.clear()
+            had.update(attributes_of(ctree))
+            yield ctree
 
     def held(ctree: CTree) -> CTree:
-        lost.update(not_held(ctree, form))
         if "gaps" not in form.holds and not ctree.is_continuous():
             raise ValueError("a tree with gaps, which brackets cannot hold; see --continuous")
+        has = attributes_of(ctree)
+        lost = had - Counter({name: count for name, count in has.items() if name in form.holds})
+        lost.update(altered(ctree, form))
+        if reading.strict and lost:
+            raise ValueError(f"the format {form.name} does not hold {told_left_out(lost)}; see --strict")
+        left_out.update(lost)
         return ctree
 
     write_treebank(of_each(converted)(sources), form.name, stream, place)
-    edges = left_out.pop("secondary edges", 0)
-    lost.update(name for name, count in left_out.items() if count)
-    return [*([many(edges, "secondary edge")] if edges else []), *sorted(lost)]
+    return +left_out  # without what was counted as 0
 
 
-def not_held(ctree: CTree, form: Format[CTree]) -> Iterator[str]:
-    """Yield what a format cannot hold of a tree, but for gaps.
+def attributes_of(ctree: CTree) -> Counter[str]:
+    """Count what a tree has beside words, tags and labels, by the names of `Attribute`."""
+    tokens = ctree.tokens
+    counts: dict[Attribute, int] = {
+        "heads": 0 if ctree.head_children is None else len(ctree.labels),
+        "lemmas": _said(tokens.lemmas),
+        "morphology": _said(tokens.morphs),
+        # The ids of sentences are none: treebanks number these by themselves.
+        "comments": sum(not comment_of([one], "sent_id") for one in tokens.comments),
+    }
+    return Counter({name: count for name, count in counts.items() if count})
 
-    Where it holds no blanks, no-break spaces stand for them; for round brackets in tags -LRB- and -RRB-.
-    """
-    tokens, holds = ctree.tokens, form.holds
-    if tokens.lemmas and "lemmas" not in holds:
-        yield "lemmas"
-    if tokens.morphs and "morphology" not in holds:
-        yield "morphology"
-    if "comments" not in holds and any(not comment_of([one], "sent_id") for one in tokens.comments):
-        yield "comments"  # ids of sentences are none: treebanks number these by themselves
+
+def _said(column: tuple[str, ...] | None) -> int:
+    return sum(value not in _NONE for value in column or ())
+
+
+def altered(ctree: CTree, form: Format[CTree]) -> Counter[str]:
+    """Count what a format writes otherwise: no-break spaces for blanks, -LRB- and -RRB- for round brackets in
+    tags."""
+    tokens, holds, counts = ctree.tokens, form.holds, Counter[str]()
     if "brackets" not in holds and not _BRACKETS.isdisjoint("".join(tokens.tags)):
-        yield "round brackets in tags"
+        counts["tags with round brackets"] = sum(not _BRACKETS.isdisjoint(tag) for tag in tokens.tags)
     if "blanks" not in holds:
         columns = {"words": tokens.forms, "tags": tokens.tags, "labels": ctree.labels}
         if "lemmas" in holds and tokens.lemmas:
@@ -85,7 +114,19 @@ def not_held(ctree: CTree, form: Format[CTree]) -> Iterator[str]:
             columns["morphology"] = tokens.morphs
         for name, column in columns.items():
             if not _BLANKS.isdisjoint("".join(column)):
-                yield f"blanks in {name}"
+                counts[f"{name} with blanks"] = sum(not _BLANKS.isdisjoint(value) for value in column)
+    return counts
+
+
+def told_left_out(left_out: Counter[str]) -> str:
+    """Return in words what was left out: `12 secondary edges, 1 lemma`."""
+    return ", ".join(_many(count, name) for name, count in sorted(left_out.items()))
+
+
+def _many(count: int, name: str) -> str:
+    first, *rest = name.split(" ")
+    one, several = _COUNTED.get(name, (" ".join([first.removesuffix("s"), *rest]).removesuffix("s"), name))
+    return f"{count:,} {one if count == 1 else several}"
 
 
 def with_heads(ctrees: Iterable[CTree], files: Paths, conllu: Path) -> Iterator[CTree]:

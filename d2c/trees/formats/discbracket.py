@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from d2c.trees.cleaning import unescape
+from d2c.trees.cleaning import check_names, unescape
 from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.formats.brackets import bracket_items, bracket_trees, escape
 from d2c.trees.formats.format import (
@@ -20,11 +20,9 @@ from d2c.trees.formats.format import (
     Options,
     Reader,
     Writer,
-    check_names,
     check_text,
     whole_number,
 )
-from d2c.trees.traces import resolve_traces
 
 NO_TAG = "_"  # of a leaf that shares its node with others
 
@@ -73,23 +71,21 @@ def _label(text: str) -> str:
 def parse_discbracket(text: str) -> CTree:
     """Return the one tree of a text. Raises ValueError."""
     ctrees = list(_trees(text, AS_IT_IS))
-    if len(ctrees) != 1 or ctrees[0] is None:
+    if len(ctrees) != 1:
         raise ValueError(f"expected one tree, found {len(ctrees)}")
     return ctrees[0]
 
 
-def _trees(text: str, options: Options) -> Iterator[CTree | None]:
+def _trees(text: str, _options: Options) -> Iterator[CTree]:
     """Yield the trees of a text. Raises ValueError."""
     try:
         found = list(bracket_trees(text))
     except Malformed:  # if only since leaves share a node
         tagged = _NODE_OR_LEAF.sub(lambda one: one[1] or f"({NO_TAG} {one[2]})", text)
         found = list(bracket_trees(tagged))
-        if not all(one and one.labels for one in found):  # leaves stand outside of brackets
+        if not all(one.labels for one in found):  # leaves stand outside of brackets
             raise
-    for one in filter(None, found):
-        ctree = _in_order(one)
-        yield resolve_traces(ctree) if options.traces else ctree
+    yield from map(_in_order, found)
 
 
 def _in_order(ctree: CTree) -> CTree:
@@ -119,7 +115,7 @@ DISCBRACKET = CFormat(
     (".discbracket", ".dbr"),
     read_discbracket,
     write_discbracket,
-    holds=("gaps", "brackets"),
+    holds=("gaps", "traces", "indices", "brackets"),
     named_as="brackets",
     looks_so=is_discbracket,
 )

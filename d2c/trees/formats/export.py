@@ -40,7 +40,7 @@ class _Rows(NamedTuple):
     columns: list[tuple[int, list[str]]]
 
 
-def _sentences(path: AnyPath) -> Iterator[tuple[int, _Rows | ValueError]]:
+def _sentences(path: AnyPath, _options: Options) -> Iterator[tuple[int, _Rows | ValueError]]:
     """Yield the rows of each sentence after the number of its first line, or what is wrong with the lines
     around it.
 

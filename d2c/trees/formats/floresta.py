@@ -30,7 +30,7 @@ _RANKS = {"H": 0, "P": 1, "MV": 1}  # functions of head children; of the main ve
 _OTHER, _MARK = 2, 3
 
 
-def _items(path: AnyPath) -> Iterator[tuple[int, str | Malformed]]:
+def _items(path: AnyPath, _options: Options) -> Iterator[tuple[int, str | Malformed]]:
     """Yield the text below each item's first line, after the number of its own first line."""
     start, lines, fault = 0, list[str](), None
     for number, line in enumerate(lines_in_utf8_or_latin1(path), 1):
@@ -123,5 +123,5 @@ FLORESTA = CFormat(
     "floresta",
     (".floresta",),
     read_floresta,
-    holds=("gaps", "heads", "grammatical functions", "brackets"),
+    holds=("gaps", "heads", "functions", "brackets"),
 )

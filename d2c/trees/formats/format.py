@@ -11,13 +11,16 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice
 from typing import Any, Generic, Literal, TextIO, TypeVar
 
-from d2c.base.errors import FormatError, Refuse, stop
+from d2c.base.errors import FormatError, Refuse, shortened, stop
 from d2c.base.files import AnyPath, file_name
-from d2c.trees.cleaning import WRAPPERS
+from d2c.trees.conventions import CONVENTIONS, SAMPLE, ConventionName, cleaned, convention_of
 from d2c.trees.ctree import CTree
+from d2c.trees.traces import resolve_traces
 
 Tree = TypeVar("Tree")  # of a sentence: a c-tree, a d-tree
 Item = TypeVar("Item")
@@ -25,11 +28,15 @@ Item = TypeVar("Item")
 Attribute = Literal[
     "gaps",
     "heads",
-    "lemmas",
-    "morphology",
-    "grammatical functions",  # apart from labels
+    "functions",  # grammatical ones, apart from labels
     "secondary edges",
     "traces",
+    "indices",
+    "lemmas",
+    "morphology",
+    "universal tags",  # beside the treebank's own
+    "MISC",  # the column of CoNLL-U
+    "text offsets",
     "comments",
     "brackets",  # round ones in tags, which are read back as they were
     "blanks",  # in words, tags and labels
@@ -39,17 +46,22 @@ Attribute = Literal[
 OF_GRAPHS: tuple[Attribute, ...] = (
     "gaps",
     "heads",
+    "functions",
+    "secondary edges",
+    "traces",
+    "indices",
     "lemmas",
     "morphology",
-    "grammatical functions",
-    "secondary edges",
     "brackets",
 )
 """What the formats of graphs hold."""
 
+OUTSIDE = "lines outside trees"
+
 
 MOST_DIGITS = 18  # of a number in a file; nothing has as many words, nodes or lines
 _DIGITS = re.compile("[0-9]+")
+_LONGEST_SHOWN = 40  # characters of a line
 
 
 class Malformed(ValueError):
@@ -64,24 +76,39 @@ class Malformed(ValueError):
 class Options:
     """How trees are read. A format ignores what it has none of.
 
-    clean:    without traces and function tags, where labels hold them
-    marked:   with the head children that the treebank marks
-    traces:   with antecedents in the places of their traces, without indices, and cleaned
-    left_out: counts what the file says and c-trees do not keep
+    clean:      without empty elements, function tags and indices
+    marked:     with the head children that the treebank marks
+    traces:     with antecedents in the places of their traces, and cleaned
+    strict:     what stands between trees is an error
+    charset:    of the file; None: as the format has it
+    n_best:     all parses of a sentence that has several, not the first alone
+    convention: by which labels are cleaned; None: told by the first trees
+    left_out:   counts what the file says and trees do not keep
     """
 
     clean: bool = False
     marked: bool = False
     traces: bool = False
-    left_out: Counter[Attribute] = field(default_factory=Counter)
+    strict: bool = False
+    charset: str | None = None
+    n_best: bool = False
+    convention: ConventionName | None = None
+    left_out: Counter[str] = field(default_factory=Counter)
 
     def function(self, name: str) -> None:
         """Count the grammatical function of a token or node as left out; `--` is none."""
         if name not in ("", "--"):
-            self.left_out["grammatical functions"] += 1
+            self.left_out["functions"] += 1
+
+    def outside(self, line: str) -> None:
+        """Count a line that belongs to no tree. Raises Malformed where such lines are errors."""
+        if self.strict:
+            raise Malformed(f"{shortened(line.strip(), _LONGEST_SHOWN)!r} belongs to no tree; see --strict")
+        self.left_out[OUTSIDE] += 1
 
 
 AS_IT_IS = Options()
+Items = Iterable[tuple[int, Any]]
 
 
 @dataclass(frozen=True)
@@ -90,27 +117,63 @@ class Reader(Generic[Tree]):
 
     items:   of a path, each after the number of its first line; one may be what is wrong with it, a
              ValueError
-    trees:   of an item, by options; None for one that is no sentence. Raises ValueError
+    trees:   of an item, as they are in it; None for one that is no sentence. Raises ValueError
     in_here: whether items are slower to hand to another process than to parse
+    convention: of the treebanks that are in such files, where there is one
     """
 
-    items: Callable[[AnyPath], Iterable[tuple[int, Any]]]
+    items: Callable[[AnyPath, Options], Items]
     trees: Callable[[Any, Options], Iterable[Tree | None]]
     in_here: bool = False
+    convention: ConventionName | None = None
 
     def __call__(self, path: AnyPath, refuse: Refuse = stop, **options: Any) -> Iterator[Tree]:
         return self.read(path, refuse, Options(**options))
 
     def read(self, path: AnyPath, refuse: Refuse, options: Options) -> Iterator[Tree]:
-        """Yield the trees of a file."""
-        return parse_all(self.items(path), lambda item: self.trees(item, options), file_name(path), refuse)
+        """Yield the trees of a file, cleaned by the convention that the first of them tell."""
+        return self.parse(self.items(path, options), file_name(path), refuse, options)
 
-    def portable(self, path: AnyPath, options: Options) -> Iterator[tuple[int, Any]]:
-        """Yield the items of a file for `carried` in another process: trees already, if `in_here`."""
-        if not self.in_here:
-            yield from self.items(path)
-            return
-        for line, item in self.items(path):
+    def parse(
+        self, items: Items, file: str, refuse: Refuse, options: Options, may_be_empty: bool = False
+    ) -> Iterator[Tree]:
+        """Yield the trees of items; see `read`."""
+        items, options = self.told(items, options)
+        tidy = _tidy(options)
+
+        def trees(item: Any) -> Iterable[Any]:
+            return map(tidy, self.trees(item, options)) if tidy else self.trees(item, options)
+
+        yield from parse_all(items, trees, file, refuse, may_be_empty)
+
+    def told(self, items: Items, options: Options) -> tuple[Items, Options]:
+        """Return the items, and options with the convention that the first of them tell if one is needed."""
+        if options.convention or not (options.clean or options.traces):
+            return items, options
+        if self.convention:
+            return items, replace(options, convention=self.convention)
+        rest, first = iter(items), list[tuple[int, Any]]()
+        try:
+            first += islice(rest, SAMPLE)
+        except FormatError as error:
+            rest = _raising(error)
+        convention = convention_of(self._raw(first))
+        return chain(first, rest), replace(options, convention=convention.name)
+
+    def _raw(self, items: Items) -> Iterator[Any]:
+        """Yield the trees of the items in which there is no fault."""
+        for _, item in items:
+            with suppress(ValueError):
+                yield from filter(None, () if isinstance(item, ValueError) else self.trees(item, Options()))
+
+    def portable(self, path: AnyPath, options: Options) -> tuple[Items, Options]:
+        """Return the items of a file for `carried` in another process, trees already if `in_here`; and the
+        options with the convention that they tell."""
+        items, told = self.told(self.items(path, options), options)
+        return self._parsed(items, told) if self.in_here else items, told
+
+    def _parsed(self, items: Items, options: Options) -> Iterator[tuple[int, Any]]:
+        for line, item in items:
             try:
                 for tree in () if isinstance(item, ValueError) else self.trees(item, options):
                     yield line, tree
@@ -119,19 +182,28 @@ class Reader(Generic[Tree]):
             if isinstance(item, ValueError):
                 yield line, item
 
-    def carried(
-        self, items: Iterable[tuple[int, Any]], file: str, refuse: Refuse, options: Options
-    ) -> Iterator[Tree]:
+    def carried(self, items: Items, file: str, refuse: Refuse, options: Options) -> Iterator[Tree]:
         """Yield the trees of some `portable` items. Errors count sentences from the first of these."""
+        reader = item_reader(self.items, lambda tree, _: tree) if self.in_here else self
+        return reader.parse(items, file, refuse, options, may_be_empty=True)
 
-        def trees(item: Any) -> Iterable[Tree | None]:
-            return (item,) if self.in_here else self.trees(item, options)
 
-        return parse_all(items, trees, file, refuse, may_be_empty=True)
+def _tidy(options: Options) -> Callable[[Any], Any] | None:
+    """Return what makes a raw tree one as the options say; None for nothing."""
+    if not options.clean and not options.traces:
+        return None
+    convention = CONVENTIONS[options.convention or "penn"]
+    work = resolve_traces if options.traces else cleaned
+    return lambda ctree: ctree and work(ctree, convention)
+
+
+def _raising(error: FormatError) -> Iterator[Any]:
+    raise error
+    yield
 
 
 def item_reader(
-    items: Callable[[AnyPath], Iterable[tuple[int, Any]]],
+    items: Callable[[AnyPath, Options], Items],
     parse: Callable[[Any, Options], Tree | None],
     in_here: bool = False,
 ) -> Reader[Tree]:
@@ -213,23 +285,6 @@ def parse_all(
             refuse(FormatError(file, line + getattr(error, "lines", 0), sentences, str(error)))
     if not sentences and not may_be_empty:
         raise FormatError(file, 1, 0, "no sentence found in this file")
-
-
-def check_names(ctree: CTree) -> None:
-    """Raise ValueError for an empty word, tag or symbol, and for a wrapper that is not read as one.
-
-    A root without a wrapper may lack its symbol: `( (S ...) (. .))`.
-    """
-    tokens, named = ctree.tokens, ctree.labels if ctree.top is not None else ctree.labels[:-1]
-    if not tokens.forms:
-        raise ValueError("a tree without words cannot be written")
-    for what, column in (("word", tokens.forms), ("tag", tokens.tags)):
-        if "" in column:
-            raise ValueError(f"token {column.index('') + 1} has an empty {what}, which no format holds")
-    if "" in named:
-        raise ValueError("a node has an empty label, which no format holds")
-    if ctree.top is not None and ctree.top not in WRAPPERS:
-        raise ValueError(f"the wrapper {ctree.top!r} is none of {', '.join(filter(None, WRAPPERS))}")
 
 
 def check_text(text: str) -> str:

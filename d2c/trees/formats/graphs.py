@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from d2c.trees.cleaning import punctuates, unwrap
+from d2c.trees.cleaning import check_names, punctuates, unwrap
 from d2c.trees.ctree import CTree, Tokens, canonical
-from d2c.trees.formats.format import check_names
 
 VIRTUAL_ROOT = "VROOT"
 HEAD = "HD"  # the edge label of head children in NEGRA and TIGER

@@ -3,80 +3,93 @@
     ( (IP-MAT (NP-SBJ *con*) (VBDI sagði-segja) (NP-SBJ-1 (PRO-N hann-hann)) (. .-.)) (ID 1150.X.REL,.2))
 
 They are bracket files (`brackets.py`) where
-- ID, CODE and REF hold what is not text; they go, with all below them. META (headings, speakers) stays;
-- an empty element is a bare word, `0` or one that begins with `*`, under a phrase label (or under a tag); it
-  goes with the nodes that it leaves empty;
-- a word is `form-lemma`; a hyphen inside a form is often `<dash/>`; the pieces of a split word keep the `$`;
-- dash tags are part of the category (IP-MAT, NP-SBJ, N-D); co-indices at the end of a label are not, and go.
-The wrapper becomes TOP. Items in which no word is left are left out.
+- an ID beside the tree is the comment `sent_id`; CODE and REF hold what is no text (see `conventions.py`);
+- an empty element is a bare word, `0` or one that begins with `*`, under a phrase label (or under a tag);
+- a word is `form-lemma` in treebanks with lemmas, as most words of the first sentences show; a hyphen inside
+  a form is often `<dash/>`; the pieces of a split word keep the `$`;
+- dash tags are part of the category (IP-MAT, NP-SBJ, N-D).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import chain, islice
 
-from d2c.trees.cleaning import keep_tokens, unwrap, without_indices
-from d2c.trees.ctree import CTree, Tokens
+from d2c.base.files import AnyPath
+from d2c.trees.cleaning import keep_tokens, unwrap
+from d2c.trees.conventions import PENN_HISTORICAL, SAMPLE
+from d2c.trees.ctree import CTree
 from d2c.trees.formats.brackets import bracket_items, bracket_trees
 from d2c.trees.formats.format import CFormat, Options, Reader
-from d2c.trees.traces import fill_traces
 
-NOT_TEXT = frozenset(("ID", "CODE", "REF"))
 NO_LEMMA = "_"
 
-_EMPTY = re.compile(r"0|(?!\*-\*$)\*.*|ICH\*.*", re.DOTALL)  # `*-*` is an asterisk with its lemma
+_LEAF = re.compile(r"\(([^ \t\r\n()]++)[ \t\r\n]++([^ \t\r\n()]++)[ \t\r\n]*+\)")
 _WORD = re.compile(r"(.+)-(.+)", re.DOTALL)  # cut at the last hyphen: `---` is a hyphen with its lemma
 _DASH = re.compile(r"<dash/?>")
 
+Item = tuple[str, bool]  # the text of some trees, and whether their words have lemmas
 
-def _trees(text: str, options: Options) -> Iterator[CTree | None]:
+
+def _items(path: AnyPath, options: Options) -> Iterator[tuple[int, Item | ValueError]]:
+    """Yield runs of lines that hold whole trees. Raises FormatError."""
+    items = iter(bracket_items(path, options))
+    first = [*islice(items, SAMPLE)]
+    lemmas = _have_lemmas(text for _, text in first if isinstance(text, str))
+    for line, text in chain(first, items):
+        yield line, (text, lemmas) if isinstance(text, str) else text
+
+
+def _have_lemmas(texts: Iterable[str]) -> bool:
+    """Return whether most of the words in some trees look like `form-lemma`."""
+    leaves = chain.from_iterable(map(_LEAF.findall, texts))
+    without, is_empty = PENN_HISTORICAL.not_text, PENN_HISTORICAL.is_empty
+    words = [word for tag, word in leaves if tag not in without and not is_empty(word, tag)]
+    return 2 * sum(1 for word in words if _WORD.fullmatch(word)) > len(words)
+
+
+def _trees(item: Item, _options: Options) -> Iterator[CTree | None]:
     """Yield the trees of a text. Raises ValueError."""
-    for item in filter(None, bracket_trees(text)):
-        words = _text(item)
-        if options.traces:
-            kept = set(words)
-            ctree = fill_traces(item, [i not in kept for i in range(len(item.tokens))])
-        else:
-            ctree = keep_tokens(item, words)
-        yield _clean(ctree) if ctree else None
+    text, lemmas = item
+    for ctree in filter(None, bracket_trees(text)):
+        named = _without_id(ctree)
+        yield _with_lemmas(named) if named and lemmas else named
 
 
-read_historical = Reader(bracket_items, _trees)
-HISTORICAL = CFormat("historical", (".psd",), read_historical, holds=("traces", "lemmas"))
-
-
-def _text(ctree: CTree) -> Sequence[int]:
-    """Return indices of the tokens that are text."""
-    n = len(ctree.tokens)
-    dropped = [False] * (n + len(ctree.labels))
-    for node in range(ctree.root, n - 1, -1):  # parents before children
-        if dropped[node] or ctree.label(node) in NOT_TEXT:
-            for kid in ctree.children[node - n]:
-                dropped[kid] = True
-    return [
-        i
-        for i, (form, tag) in enumerate(zip(ctree.tokens.forms, ctree.tokens.tags, strict=True))
-        if not dropped[i] and tag not in NOT_TEXT and not _EMPTY.fullmatch(form)
-    ]
-
-
-def _clean(ctree: CTree) -> CTree:
-    """Return the tree with forms cut from their lemmas, labels without indices, and its wrapper called
-    TOP."""
-    words = [_form_and_lemma(word) for word in ctree.tokens.forms]
-    tokens = Tokens(
-        tuple([form for form, _ in words]),
-        tuple(map(without_indices, ctree.tokens.tags)),
-        tuple([lemma for _, lemma in words]),
+def _without_id(ctree: CTree) -> CTree | None:
+    """Return a tree with the ID that stands beside it as a comment; None where there is nothing else."""
+    tokens, n = ctree.tokens, len(ctree.tokens)
+    beside = (
+        {kid for kid in ctree.children[-1] if kid < n} if ctree.labels and not ctree.labels[-1] else set()
     )
-    labels = tuple(map(without_indices, ctree.labels))
-    ctree = unwrap(replace(ctree, tokens=tokens, labels=labels), clean=True)
-    return replace(ctree, top="TOP") if ctree.top == "" else ctree
+    ids = [i for i in beside if tokens.tags[i] == "ID"]
+    if not ids:
+        return ctree
+    comments = *tokens.comments, *(f"sent_id = {tokens.forms[i]}" for i in ids)
+    kept = keep_tokens(ctree, [i for i in range(n) if i not in ids])
+    return kept and unwrap(replace(kept, tokens=replace(kept.tokens, comments=comments)), clean=False)
+
+
+def _with_lemmas(ctree: CTree) -> CTree:
+    """Return a tree with words cut from their lemmas."""
+    tokens, without = ctree.tokens, PENN_HISTORICAL.empty(ctree)
+    cut = [
+        (form, NO_LEMMA) if empty else _form_and_lemma(form)
+        for form, empty in zip(tokens.forms, without, strict=True)
+    ]
+    forms, lemmas = (tuple(column) for column in zip(*cut, strict=True))
+    return replace(ctree, tokens=replace(tokens, forms=forms, lemmas=lemmas))
 
 
 def _form_and_lemma(word: str) -> tuple[str, str]:
     match = _WORD.fullmatch(word)
     form, lemma = match.groups() if match else (word, NO_LEMMA)
     return (_DASH.sub("-", form), _DASH.sub("-", lemma)) if "<" in word else (form, lemma)
+
+
+read_historical = Reader(_items, _trees, convention="historical")
+HISTORICAL = CFormat(
+    "historical", (".psd",), read_historical, holds=("traces", "indices", "lemmas", "comments")
+)

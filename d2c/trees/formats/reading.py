@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from d2c.base.errors import Faults, FormatError, Refusals, Refuse, each_located, stop
 from d2c.base.files import file_name
 from d2c.base.inputs import Paths, files_of, find_files
+from d2c.trees.conventions import ConventionName
 from d2c.trees.ctree import CTree
-from d2c.trees.formats.format import Attribute, Format, Options
+from d2c.trees.formats.format import Format, Options
 from d2c.trees.formats.registry import FORMATS, SUFFIXES, treebank_format
 from d2c.trees.transforms import merge_gaps, move_punctuation, raise_gaps, split_gaps
 
@@ -22,10 +23,11 @@ BATCH_SIZE = 500  # items
 
 
 class FileBatch(NamedTuple):
-    """Some items of a treebank file, each after the number of its first line."""
+    """Some items of a treebank file, each after the number of its first line, and how they are read."""
 
     file: Path
     format_name: str
+    options: Options
     items: list[tuple[int, Any]]
 
 
@@ -34,8 +36,11 @@ class Reading:
     """How the trees of a treebank file are read: cleaned, and what else is asked for.
 
     format_name: None for what the file's name says; marked: head children are those that the treebank marks;
-    raw: brackets keep traces and function tags; continuous: `raise` or `split` gaps; merge: join first what
-    was split; faults: what becomes of sentences that cannot be read
+    raw: trees keep traces, function tags and indices; strict: what stands between trees is an error;
+    charset: of files that are not in UTF-8; n_best: all parses of n-best lists; convention: of labels, None
+    for what a file's first trees tell; continuous: `raise` or `split` gaps; merge: join first what was split;
+    faults: what becomes of sentences that cannot be read; left_out: by file, what trees do not keep of it,
+    however often it is read
     """
 
     format_name: str | None = None
@@ -43,9 +48,14 @@ class Reading:
     traces: bool = False
     move_punctuation: bool = False
     raw: bool = False
+    strict: bool = False
+    charset: str | None = None
+    n_best: bool = False
+    convention: ConventionName | None = None
     continuous: str | None = None
     merge: bool = False
     faults: Faults = Faults()
+    left_out: dict[str, Counter[str]] = field(default_factory=dict, compare=False, repr=False)
 
     def __call__(self, paths: Paths, refusals: Refusals | None = None) -> Iterator[CTree]:
         """Yield the trees of files. Raises FormatError.
@@ -64,26 +74,29 @@ class Reading:
         hint = "say --format, or make trees of text with `d2c parse`"
         return find_files(given, None if self.format_name else SUFFIXES + others, hint=hint)
 
-    def read(
-        self, path: Path, refuse: Refuse = stop, left_out: Counter[Attribute] | None = None
-    ) -> Iterator[CTree]:
-        """Yield the trees before they are transformed. Raises FormatError.
+    def read(self, path: Path, refuse: Refuse = stop) -> Iterator[CTree]:
+        """Yield the trees before they are transformed. Raises FormatError."""
+        return self._format(path).read.read(path, refuse, self._options(path))
 
-        left_out: counts what trees do not keep of the file
-        """
-        return self._format(path).read.read(path, refuse, self._options(left_out))
+    def as_told_by(self, path: Path) -> Reading:
+        """Return a reading of other files by the convention that the labels of a file tell."""
+        if self.raw or not path.is_file():  # standard input is read once
+            return self
+        read, options = self._format(path).read, self._options(path)
+        return replace(self, convention=read.told(read.items(path, options), options)[1].convention)
 
     def batches(self, files: Iterable[Path]) -> Iterator[FileBatch]:
         """Yield the items of files, for `trees_of`. Raises FormatError after what stands before the fault."""
         for file in files:
             form = self._format(file)
-            batch = FileBatch(file, form.name, [])
+            items, options = form.read.portable(file, self._options(file))
+            batch = FileBatch(file, form.name, options, [])
             try:
-                for item in form.read.portable(file, self._options()):
+                for item in items:
                     batch.items.append(item)
                     if len(batch.items) == BATCH_SIZE:
                         yield batch
-                        batch = FileBatch(file, form.name, [])
+                        batch = FileBatch(file, form.name, options, [])
             except FormatError:
                 yield batch
                 raise
@@ -92,7 +105,7 @@ class Reading:
     def trees_of(self, batch: FileBatch, refusals: Refusals) -> Iterator[CTree]:
         """Yield the trees of a batch. Errors count sentences from the batch's first."""
         read, file = FORMATS[batch.format_name].read, file_name(batch.file)
-        trees = read.carried(batch.items, file, refusals, self._options())
+        trees = read.carried(batch.items, file, refusals, batch.options)
         return self.transformed(trees, batch.file, refusals)
 
     def transformed(self, ctrees: Iterator[CTree], path: Path, refusals: Refusals) -> Iterator[CTree]:
@@ -107,9 +120,10 @@ class Reading:
     def _format(self, path: Path) -> Format[CTree]:
         return treebank_format(path, self.format_name, self.marked)
 
-    def _options(self, left_out: Counter[Attribute] | None = None) -> Options:
-        counted = Counter[Attribute]() if left_out is None else left_out
-        return Options(not self.raw, self.marked, self.traces, counted)
+    def _options(self, path: Path) -> Options:
+        left_out = self.left_out[file_name(path)] = Counter()
+        own = self.marked, self.traces, self.strict, self.charset, self.n_best, self.convention
+        return Options(not self.raw, *own, left_out=left_out)
 
 
 CLEANED = Reading()

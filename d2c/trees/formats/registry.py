@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from d2c.base.errors import FormatError, Refusals, Refuse, stop
-from d2c.base.files import AnyPath, file_name, open_input
+from d2c.base.files import AnyPath, file_name, first_characters
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.alpinoxml import ALPINOXML
@@ -62,22 +62,8 @@ def format_of(path: AnyPath, default: str = "brackets") -> str:
             raise FormatError(str(path), 0, 0, f"{what}; --format says what else it is")
     named = _by_name(path, default)
     others = [row for row in FORMATS.values() if row.named_as == named]
-    start = _start(path) if others else ""
+    start = first_characters(path, _SNIFFED) if others else ""
     return next((row.name for row in others if row.looks_so(start)), named)
-
-
-def _start(path: AnyPath) -> str:
-    """Return the first characters of a file, or of standard input, whose reader gets them, too; of a pipe
-    that has a name, where they would be lost, none."""
-    if str(path) != "-" and not Path(path).is_file():
-        return ""
-    with open_input(path, "latin-1") as stream:
-        if str(path) != "-":
-            start = stream.read(_SNIFFED)
-        else:
-            peek = getattr(stream.buffer, "peek", None)
-            start = peek(1)[:_SNIFFED].decode("latin-1") if peek else ""
-    return start.replace("\0", "")  # of UTF-16
 
 
 def format_to_write(path: AnyPath, default: str = "brackets", others: Iterable[str] = ()) -> str:

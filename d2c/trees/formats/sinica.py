@@ -24,7 +24,7 @@ _RANKS = {"Head": 0, "head": 1}
 _OTHER, _PUNCTUATION = 2, 3
 
 
-def _items(path: AnyPath) -> Iterator[tuple[int, str]]:
+def _items(path: AnyPath, _options: Options) -> Iterator[tuple[int, str]]:
     """Yield the lines that are not empty, with their numbers."""
     with open_input(path) as stream:
         lines = ((number, line.strip(" \t\r\n")) for number, line in enumerate(stream, 1))
@@ -84,4 +84,4 @@ def _tree(text: str, options: Options) -> CTree:
 
 
 read_sinica = item_reader(_items, _tree)
-SINICA = CFormat("sinica", (".sinica",), read_sinica, holds=("heads", "grammatical functions", "blanks"))
+SINICA = CFormat("sinica", (".sinica",), read_sinica, holds=("heads", "functions", "blanks"))

@@ -28,7 +28,7 @@ def element_reader(
     without_text: elements in which there is no text, only other elements
     """
 
-    def items(path: AnyPath) -> Iterator[tuple[int, Element | Malformed]]:
+    def items(path: AnyPath, _options: Options) -> Iterator[tuple[int, Element | Malformed]]:
         return ((0, item) for item in _elements(path, tag, without_text))
 
     def tree(element: Element, options: Options) -> CTree | None:

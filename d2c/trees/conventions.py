@@ -1,0 +1,157 @@
+"""What labels, tags and words say by the convention of a treebank; the one place that knows.
+
+Which part of `NP-SBJ-1` is the category, what is an empty element, what is no text: two families of treebanks
+answer otherwise, and files of all formats hold trees of both. A file's family is told by the labels and tags
+of its first trees, so that a tree is read as the same one whatever the format it is in.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Literal
+
+from d2c.trees.cleaning import keep_tokens, take_wrapper
+from d2c.trees.ctree import CTree, trusted_ctree
+
+EMPTY_TAG = "-NONE-"
+SAMPLE = 200  # sentences at the beginning of a file, which tell its convention
+ConventionName = Literal["penn", "historical"]
+
+_EMPTY_PENN = re.compile(r"\*(?:T|U|PRO|ICH|RNR|EXP|PPA|\?)\*(?:-\d+)?|\*-\d+")  # as in (NP *PRO*-1)
+_EMPTY_HISTORICAL = re.compile(r"0|(?!\*-\*$)\*.*|ICH\*.*", re.DOTALL)  # `*-*` is an asterisk with its lemma
+_NUMERAL = "NUM"  # the tag under which 0 is a word
+
+_WHOLE = "(?:R-SIMPX|P-SIMPX|EN-ADD)(?=[-=|]|$)"  # categories of TüBa
+_CATEGORY = re.compile(rf"{_WHOLE}|.[^-=|]*", re.DOTALL)
+_TAG_FUNCTION = re.compile(r"(?<=.)(?:-[A-Z]{1,8})+$")  # none is in MULTEXT-East's Vpitf-r3s
+_FUNCTION = re.compile(r"-([^-=|]*[^-=|\d][^-=|]*)")  # no index
+_PARTS = re.compile(r"-?=[^-=]*|-[^-=]*|[^-=]+")
+_INDEX = re.compile(r"-?=[0-9A-Z]+|-(?:[0-9]+|NaN)")
+
+# What no treebank of Penn's family has; Chinese ones do have IP-ADV, IP-IMP and CP-ADV.
+_HISTORICAL_CLAUSES = re.compile(
+    r"(?:IP-(?:MAT|SUB|INF|PPL|SMC|REL|EMB)|CP-(?:THT|REL|QUE|FRL|DEG|CMP|EXL))(?=[-=]|$)"
+)
+_HISTORICAL_TAGS = re.compile(r"(?:NPR|WPRO|VB[DP]I|BE[DP]I?|HV[DP]|DO[DP])(?=-|$)")
+
+
+def strip_function(label: str) -> str:
+    """Return a phrase label of Penn's family without function tags, co-indices and second labels: NP of
+    NP-SBJ-1 and NP=2, ADVP of ADVP|PRT; TüBa's R-SIMPX is whole."""
+    match = _CATEGORY.match(label)
+    return match[0] if match else label
+
+
+def functions_of(label: str) -> tuple[str, ...]:
+    """Return the function tags of a phrase label, each once: LOC and PRD of PP-LOC-PRD-1."""
+    whole = label.partition("|")[0]
+    return tuple(dict.fromkeys(_FUNCTION.findall(whole, len(strip_function(whole)))))
+
+
+@lru_cache(maxsize=1 << 12)
+def without_indices(label: str) -> str:
+    """Return a label of the Penn historical treebanks without indices, but with its dash tags: IP-MAT-SPE of
+    IP-MAT=1-SPE. An index that is all of it stays."""
+    fields: list[str] = _PARTS.findall(label) or [label]
+    return fields[0] + "".join([field for field in fields[1:] if not _INDEX.fullmatch(field)])
+
+
+@lru_cache(maxsize=1 << 12)
+def _tag_without_function(tag: str) -> str:
+    return tag if tag.startswith("-") else _TAG_FUNCTION.sub("", tag)
+
+
+def _is_empty_penn(form: str, tag: str) -> bool:
+    """Return whether a token is an empty element: by its tag or, where a treebank forgot that, its form."""
+    return tag == EMPTY_TAG or (form[:1] == "*" and _EMPTY_PENN.fullmatch(form) is not None)
+
+
+def _is_empty_historical(form: str, tag: str) -> bool:
+    """Return whether a token is an empty element: by its form, as `(NUM 0)` is none."""
+    if tag == EMPTY_TAG:
+        return True
+    return _EMPTY_HISTORICAL.fullmatch(form) is not None and not (form == "0" and tag.startswith(_NUMERAL))
+
+
+@dataclass(frozen=True)
+class Convention:
+    """What a family of treebanks means.
+
+    category: of a phrase label, without what is a function or an index
+    tag:      a part-of-speech tag without the same
+    is_empty: whether a token, by its form and tag, is an empty element
+    not_text: the labels and tags of nodes below which there is no text of the sentence
+    """
+
+    name: ConventionName
+    category: Callable[[str], str]
+    tag: Callable[[str], str]
+    is_empty: Callable[[str, str], bool]
+    not_text: frozenset[str] = frozenset()
+
+    def empty(self, ctree: CTree) -> list[bool]:
+        """Return [n] which tokens are no text: empty elements, and what stands below a node of `not_text`."""
+        tokens = ctree.tokens
+        empty = list(map(self.is_empty, tokens.forms, tokens.tags))
+        if not self.not_text or self.not_text.isdisjoint((*ctree.labels, *tokens.tags)):
+            return empty
+        n = len(tokens)
+        below = [label in self.not_text for label in (*tokens.tags, *ctree.labels)]
+        for node in range(ctree.root, n - 1, -1):  # parents before children
+            if below[node]:
+                for kid in ctree.children[node - n]:
+                    below[kid] = True
+        return [one or none for one, none in zip(empty, below[:n], strict=True)]
+
+    def without_functions(self, ctree: CTree) -> CTree:
+        """Return a tree with categories for labels, tags without functions, and a wrapper without a label
+        called TOP."""
+        tokens, heads = ctree.tokens, ctree.head_children
+        if (tags := tuple(map(self.tag, tokens.tags))) != tokens.tags:
+            tokens = replace(tokens, tags=tags)
+        labels, children = list(map(self.category, ctree.labels)), list(ctree.children)
+        wrapper = take_wrapper(labels, children, clean=True) if ctree.top is None else ctree.top or "TOP"
+        heads = heads and heads[: len(labels)]
+        return trusted_ctree(tokens, tuple(labels), tuple(children), heads, wrapper)
+
+
+PENN_TREEBANK = Convention(
+    "penn", lru_cache(maxsize=1 << 12)(strip_function), _tag_without_function, _is_empty_penn
+)
+PENN_HISTORICAL = Convention(
+    "historical",
+    without_indices,
+    without_indices,
+    _is_empty_historical,
+    frozenset(("ID", "CODE", "REF")),  # META (headings, speakers) is text
+)
+CONVENTIONS = {one.name: one for one in (PENN_TREEBANK, PENN_HISTORICAL)}
+
+
+def convention_of(ctrees: Iterable[CTree]) -> Convention:
+    """Return the convention of the treebank from which some raw trees are."""
+    for ctree in ctrees:
+        if any(map(_HISTORICAL_CLAUSES.match, ctree.labels)) or any(
+            map(_HISTORICAL_TAGS.match, ctree.tokens.tags)
+        ):
+            return PENN_HISTORICAL
+    return PENN_TREEBANK
+
+
+def remove_empty(ctree: CTree, convention: Convention = PENN_TREEBANK) -> CTree | None:
+    """Remove empty elements, what is no text, and the nodes over nothing else; None where no word is left."""
+    forms, tags = ctree.tokens.forms, ctree.tokens.tags
+    if not convention.not_text and EMPTY_TAG not in tags and "*" not in "".join(forms):
+        return ctree  # as most trees are
+    empty = convention.empty(ctree)
+    return keep_tokens(ctree, [i for i, one in enumerate(empty) if not one]) if True in empty else ctree
+
+
+def cleaned(ctree: CTree, convention: Convention = PENN_TREEBANK) -> CTree | None:
+    """Return a raw tree as it is worked with: without empty elements, function tags and indices, its wrapper
+    called TOP if it has no label; None where no word is left."""
+    kept = remove_empty(ctree, convention)
+    return kept and convention.without_functions(kept)
