@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import click
 
-from d2c.base.errors import refusing
+from d2c.base.errors import FormatError, refusing
 from d2c.base.files import open_output
 from d2c.base.inputs import is_called, names_of, of_each
 from d2c.commands.options import FilePath, continuous_option, file_options
 from d2c.commands.progress import shown
 from d2c.commands.terminal import say
-from d2c.trees.formats.conllu import format_conllu, read_conllu
+from d2c.trees.formats.conllu import CONLLU, format_conllu, read_conllu
 from d2c.trees.formats.conversion import convert_treebank, told_left_out
 from d2c.trees.formats.reading import Reading
-from d2c.trees.formats.registry import FORMATS, WRITABLE
-
-_CONLLU = (".conllu",)
+from d2c.trees.formats.registry import DTREE_SUFFIXES, FORMATS, WRITABLE
 
 
 @click.command()
@@ -49,20 +48,20 @@ def convert(
     that is left out (secondary edges, functions, lemmas, ...) is reported on standard error.
 
     Names show formats: *.discbracket, *.export, *.tiger.xml, *.alpino.xml, *.psd, *.sinica, *.conllu (each
-    also with .gz); any other input is read as brackets. CoNLL-U can only be converted to CoNLL-U, without
-    ranges and empty nodes; `encode` and `decode` convert between trees and CoNLL-U.
+    also with .gz); any other input is read as brackets. CoNLL-U (and CoNLL-X, CoNLL-2009: *.conll) can only
+    be converted to CoNLL-U, with all its columns; `encode` and `decode` convert between trees and CoNLL-U.
     """
     reading = replace(reading, raw=not clean)
     if heads and (reading.traces or reading.merge):
         raise click.UsageError("--traces and --merge keep no heads; convert twice")
     if heads and reading.faults.skipped:
         raise click.UsageError("--heads needs all sentences of both files; use --skip-bad before")
-    files = reading.files(sources, ".conllu")
+    files = reading.files(sources, *DTREE_SUFFIXES)
     if heads and len(files) > 1:
         raise click.UsageError("--heads is for a single file; convert each by itself")
     # What --from says of files counts, whatever they are called.
-    kinds = [not reading.format_name and is_called(path, _CONLLU) for path in files]
-    kinds.append(is_called(target, _CONLLU))
+    kinds = [not reading.format_name and is_called(path, DTREE_SUFFIXES) for path in files]
+    kinds.append(is_called(target, CONLLU.suffixes))
     if len({*kinds}) > 1 and "-" not in map(str, (*files, target)):
         raise click.UsageError("use `d2c encode` and `d2c decode` between trees and CoNLL-U")
     of_trees = (clean, heads, target_format, reading.format_name, reading.traces, reading.merge)
@@ -74,8 +73,13 @@ def convert(
     left_out = Counter[str]()
     with open_output(target) as stream:
         if any(kinds):
-            dtrees = of_each(lambda path: refusing(read_conllu, path, reading.faults))(files)
+            read = partial(read_conllu, left_out=left_out)
+            dtrees = of_each(lambda path: refusing(read, path, reading.faults))(files)
             stream.writelines(map(format_conllu, shown(dtrees, "sentences", f"reading {names_of(files)}")))
+            left_out = +left_out  # without what was counted as 0
+            if reading.strict and left_out:
+                message = f"CoNLL-U does not hold {told_left_out(left_out)}; see --strict"
+                raise FormatError(names_of(files), 0, 0, message)
         else:
             left_out = convert_treebank(reading, files, target, stream, target_format, heads)
     if left_out:

@@ -21,7 +21,7 @@ from d2c.trees.ctree import CTree
 from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.formats.pairs import Pairs
 from d2c.trees.formats.reading import Read, Reading
-from d2c.trees.formats.registry import format_of
+from d2c.trees.formats.registry import DTREE_SUFFIXES, format_of
 from d2c.trees.scores.brackets import Metric
 from d2c.trees.scores.matches import Score, Totals
 
@@ -167,7 +167,7 @@ def evaluate(
         raise click.UsageError("attachment, --disc-only and --raw are for one GUESS, without --report")
     if report:
         check_report(report)
-    conllu = (".conllu",) if metric == "attachment" else ()
+    conllu = DTREE_SUFFIXES if metric == "attachment" else ()
     golden, *others = (reading.files([given], *conllu) for given in (gold, *guesses))
     if reading.raw and metric in ("evalb", "spmrl") and max(map(len, (golden, *others))) > 1:
         raise click.UsageError("with --raw EVALB reads one file of gold and one of GUESS")

@@ -36,6 +36,7 @@ from d2c.models.names import DEFAULTS, default, find, is_model, known, nearest, 
 from d2c.parsing.options import JSON_LINES, TAGGED, TAGGED_NAMES, TEXT_NAMES, ParseOptions
 from d2c.parsing.output import OUTPUTS, OutputFormat, format_by_name
 from d2c.training.warm_up import warmed_up_for
+from d2c.trees.formats.conllu import CONLLU
 
 if TYPE_CHECKING:  # their imports take a second: NLTK
     from d2c.models.model import Model
@@ -157,7 +158,7 @@ def parse(
     if options.language and not kind.cut:
         raise click.UsageError("--language cuts text into words; it needs --text or --split")
     load, gaps = _loaded(models, options, jobs)
-    to = to or format_by_name(output) or format_for(gaps, output, (*JSON_LINES, ".conllu"))
+    to = to or format_by_name(output) or format_for(gaps, output, (*JSON_LINES, *CONLLU.suffixes))
     form = _format(to, options)
     name = names_of(source := _found(inputs, kind, output))
     options = replace(options, ctrees=form.ctrees, confidences=form.confidences)

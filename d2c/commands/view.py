@@ -25,6 +25,7 @@ from d2c.commands.progress import shown
 from d2c.commands.terminal import say
 from d2c.parsing.sentences import PARSED
 from d2c.trees.formats.reading import Reading
+from d2c.trees.formats.registry import DTREE_SUFFIXES
 
 _RANGE = re.compile(r"([1-9][0-9]{0,11})-([1-9][0-9]{0,11})")
 
@@ -71,7 +72,7 @@ def view(
     if dtrees and reading.faults.skipped:
         raise click.UsageError("--dtrees needs all sentences of both files; leave out --skip-bad")
     check_ending(output, PAGES)
-    files = reading.files(trees, *PARSED, ".conllu")
+    files = reading.files(trees, *PARSED, *DTREE_SUFFIXES)
     if dtrees and len(files) > 1:
         raise click.UsageError("--dtrees has the sentences of a single file")
     if opened and str(output) == "-":

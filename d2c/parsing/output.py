@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,16 +12,19 @@ from d2c.parsing.json_lines import format_json
 from d2c.parsing.options import JSON_LINES
 from d2c.parsing.sentence import Sentence
 from d2c.trees.ctree import CTree
-from d2c.trees.formats.conllu import format_conllu
+from d2c.trees.formats.conllu import CONLLU, format_conllu
 from d2c.trees.formats.format import Writer
 from d2c.trees.formats.registry import FORMATS
 
 
 def format_dtree(sentence: Sentence) -> str:
-    """Return a sentence of CoNLL-U with the input's comments; one more says why it could not be parsed."""
-    assert sentence.dtree is not None
-    comment = f"# error = {sentence.why}\n" if sentence.error else ""
-    return comment + format_conllu(sentence.dtree, sentence.tokens.comments)
+    """Return a sentence of CoNLL-U with the input's comments and columns, but the d-tree's heads, labels and
+    tags; one more comment says why it could not be parsed."""
+    dtree, tokens = sentence.dtree, sentence.tokens
+    assert dtree is not None
+    if sentence.error:
+        return f"# error = {sentence.why}\n{format_conllu(dtree, tokens.comments)}"
+    return format_conllu(replace(dtree, tokens=replace(tokens, tags=dtree.tokens.tags)))
 
 
 class OutputFormat(NamedTuple):
@@ -45,7 +49,7 @@ def _of_ctrees(write: Writer[CTree]) -> OutputFormat:
 
 OUTPUTS = {
     **{name: _of_ctrees(row.write) for name, row in FORMATS.items() if row.write and not row.write.after},
-    "conllu": OutputFormat(format_dtree, "", (".conllu",), ctrees=False),
+    "conllu": OutputFormat(format_dtree, "", CONLLU.suffixes, ctrees=False),
     "json": OutputFormat(format_json, suffixes=JSON_LINES, confidences=True),
 }
 

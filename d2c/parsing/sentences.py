@@ -9,12 +9,14 @@ from typing import Any
 
 from d2c.base.errors import FormatError, Refusals, each_located, needs
 from d2c.base.files import file_name
+from d2c.base.inputs import is_called
 from d2c.parsing.json_lines import PLAIN, read_json_lines, sentence_of_row
 from d2c.parsing.options import JSON_LINES
 from d2c.parsing.output import format_by_name
 from d2c.parsing.sentence import Sentence
 from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.formats.reading import Reading
+from d2c.trees.formats.registry import DTREE_SUFFIXES
 
 _PARQUET = ".parquet"
 PARSED = (*JSON_LINES, _PARQUET)  # how names of files end that d2c has parsed
@@ -25,8 +27,9 @@ _ROWS = 1000  # of a table that are read at once
 def content_of(file: Path, reading: Reading) -> str:
     """Return what a file holds by the format that is said, or by its name: `json`, `parquet` or `conllu`; ""
     for a treebank."""
-    named = format_by_name(file) or ("parquet" if file.name.endswith(_PARQUET) else "")
-    content = reading.format_name or named
+    endings = {DTREE_SUFFIXES: "conllu", (_PARQUET,): "parquet"}
+    named = (content for names, content in endings.items() if is_called(file, names))
+    content = reading.format_name or format_by_name(file) or next(named, "")
     return content if content in _READERS else ""
 
 

@@ -81,7 +81,7 @@ def batched(sentences: Iterable[Sentence], size: int) -> Iterator[Batch]:
 def _given(sentence: Sentence) -> tuple[object, ...]:
     """Return what the input says of a sentence, and nothing that is made of it."""
     tokens, dtree = sentence.tokens, sentence.dtree
-    columns = tokens.forms, tokens.tags, tokens.lemmas, tokens.morphs, tokens.comments
+    columns = tokens.forms, tokens.tags, tokens.lemmas, tokens.morphs, tokens.comments, tokens.source
     arcs = dtree and (dtree.heads, dtree.labels)
     return *columns, arcs, sentence.wanted, sentence.offsets, sentence.file, sentence.line, sentence.why
 

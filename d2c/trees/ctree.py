@@ -19,7 +19,11 @@ Block = tuple[int, int]  # a run of tokens: the first, and the one after the las
 class Tokens:
     """A sentence of n tokens as columns [n]: forms and tags, optionally lemmas and morphology.
 
-    comments: what a file says of the sentence, as CoNLL-U does: `sent_id = 1`; it is not compared
+    comments: what a file says of the sentence, as CoNLL-U does: `sent_id = 1`
+    source:   the lines of CoNLL-U that were read, ranges, empty nodes and all columns among them; "" of
+              other formats. What is written over them changes only what the tokens, or a tree, say otherwise
+
+    The last two are not compared.
     """
 
     forms: tuple[str, ...]
@@ -27,6 +31,7 @@ class Tokens:
     lemmas: tuple[str, ...] | None = None
     morphs: tuple[str, ...] | None = None
     comments: tuple[str, ...] = field(default=(), compare=False)
+    source: str = field(default="", compare=False, repr=False)
 
     @classmethod
     def untagged(cls, forms: Iterable[str]) -> Tokens:

@@ -399,3 +399,22 @@ def test_a_closed_pipe_ends_quietly(model: Path) -> None:
     assert process.stdout.readline().startswith(b"(")
     process.stdout.close()
     assert process.stderr.read() == b"" and process.wait(600) == 1
+
+
+def test_conllu_keeps_what_parse_does_not_write(model: Path) -> None:
+    """Comments, a range, an empty node, UPOS, MISC; heads, labels and, where there are none, tags are new."""
+    given = (
+        "# sent_id = 1\n1\tThe\tthe\tDET\tDT\tDefinite=Def\t_\t_\t2:det\t_\n"
+        "2-3\tdog's\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No\n2\tdog\tdog\tNOUN\tNN\t_\t_\t_\t_\tGloss=dog\n"
+        "3\t's\tbe\tAUX\tVBZ\t_\t_\t_\t_\t_\n3.1\tvery\t_\t_\t_\t_\t_\t_\t_\t_\n4\told\told\tADJ\tJJ\t_\t_\t_\t_\t_\n\n"
+    )
+    written = parse(model, "--to", "conllu", stdin=given).stdout
+
+    def without_arcs(text: str) -> list[list[str]]:
+        rows = (line.split("\t") for line in text.splitlines())
+        return [row[:6] + row[8:] for row in rows]
+
+    assert written != given and without_arcs(written) == without_arcs(given)
+    untagged = re.sub(r"\t(DT|NN|VBZ|JJ)\t", "\t_\t", given)
+    tagged = without_arcs(parse(model, "--to", "conllu", stdin=untagged).stdout)
+    assert [row[3] for row in tagged if len(row) > 1] == ["DET", "_", "NOUN", "AUX", "_", "ADJ"]

@@ -1,9 +1,14 @@
 """CoNLL-U: one token a line, ten columns; dependency labels are whole (never cut at a colon).
 
 Tags are written to XPOS and UPOS and read from XPOS; in sentences without any, from UPOS, unless the file
-shows that UPOS holds another tagset: a token has two different tags. Multi-word ranges and empty nodes are
-skipped; comments are kept. Columns are split at tabs here, because the `conllu` package also splits a form at
-two spaces; that package decides what is an id or a number wherever a file departs from the plain case.
+shows that UPOS holds another tagset: a token has two different tags. The tokens of a tree keep the lines that
+were read (`Tokens.source`), and what is written over them changes only what the tree says otherwise: so
+comments, multi-word ranges, empty nodes, UPOS beside XPOS, DEPS and MISC go through, byte for byte. Empty
+columns become `_`, and so do heads that are no number from 0.
+
+Columns are split at tabs here, because the `conllu` package also splits a form at two spaces; that package
+decides what is an id or a number wherever a file departs from the plain case. Rows of CoNLL-X and CoNLL-2009
+are read, too (`d2c.trees.formats.conll`).
 """
 
 from __future__ import annotations
@@ -22,8 +27,10 @@ from d2c.base.errors import Refuse, stop
 from d2c.base.files import AnyPath, open_input
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
+from d2c.trees.formats.conll import is_conll2012, layout_of
 from d2c.trees.formats.format import (
     AS_IT_IS,
+    Attribute,
     Format,
     Malformed,
     Options,
@@ -36,12 +43,16 @@ from d2c.trees.formats.format import (
 COLUMNS = 10
 _TAGS = "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X"
 UPOS = frozenset(_TAGS.split())
+_LARGEST = 10**9
 _HUGE = re.compile("-?[0-9]{10,}")
 _BLANK_LINE = re.compile(r"^[ \t]+$", re.MULTILINE)
-_ID, _FORM, _HEAD = 0, 1, 6
+_ID, _FORM, _LEMMA, _UPOS, _XPOS, _FEATS, _HEAD, _LABEL = range(8)
+_KEPT = _FORM, _LEMMA, _XPOS, _FEATS, _LABEL
 _TWO_TAGS = re.compile(r"^[0-9]+\t[^\t\n]*\t[^\t\n]*\t(?!_\t)([^\t\n]+)\t(?!_?\t|\1\t)", re.MULTILINE)
 _LONGEST_ID = 40  # characters
 _MISPLACED = "a line that begins with # is a comment, which stands before the first token: move it there"
+_EXPECTED = f"expected {COLUMNS} columns separated by tabs"
+_OF_2012 = "this is CoNLL-2012, which has c-trees, not d-trees; `d2c encode` makes d-trees of them"
 _FEW_IDS = tuple(map(str, range(1, 1001)))
 _CHUNK_SIZE = 1 << 18  # characters
 
@@ -85,20 +96,57 @@ def parse_conllu(chunk: Chunk, file: str, refuse: Refuse = stop, xpos: bool = Fa
 def format_conllu(dtree: DTree, comments: Sequence[str] | None = None) -> str:
     """Return a d-tree's comments (or others), its lines and the empty line after them.
 
-    Heads outside the sentence are read back as `read_conllu` says. Raises ValueError for what CoNLL-U cannot
-    express: empty columns, tabs, line breaks, half characters.
+    Heads below 0 are written `_`; others outside the sentence are read back as `read_conllu` says. Raises
+    ValueError for what CoNLL-U cannot express: empty columns, tabs, line breaks, half characters.
     """
-    tokens = dtree.tokens
+    tokens, said = dtree.tokens, dtree.tokens.comments if comments is None else comments
     n = len(tokens.forms)
     nothing = ("_",) * n
+    heads = [str(head) if head >= 0 else "_" for head in dtree.heads]
     words = _ids(n), tokens.forms, tokens.lemmas or nothing, tokens.tags, tokens.tags
-    arcs = tokens.morphs or nothing, map(str, dtree.heads), dtree.labels or nothing, nothing, nothing
-    text = "\n".join(map("\t".join, zip(*words, *arcs, strict=True))) + "\n\n"
-    if text.count("\t") != (COLUMNS - 1) * n or text.count("\n") != n + 1 or "\t\t" in text or "\r" in text:
+    columns = *words, tokens.morphs or nothing, heads, dtree.labels or nothing, nothing, nothing
+    above, rows = _over_source(tokens.source, columns, said) if tokens.source else ([], [])
+    if not rows:
+        above, rows = _as_lines(said), [list(row) for row in zip(*columns, strict=True)]
+    text = "\n".join(map("\t".join, rows)) + "\n\n"
+    lines = len(rows)
+    if (
+        text.count("\t") != (COLUMNS - 1) * lines
+        or text.count("\n") != lines + 1
+        or "\t\t" in text
+        or "\r" in text
+    ):
         raise ValueError("a form or tag is empty or holds a tab or a line break")
-    for comment in reversed(tokens.comments if comments is None else comments):
-        text = f"# {' '.join(comment.splitlines())}\n{text}"
-    return check_text(text)
+    return check_text("".join([*above, text]))
+
+
+def _over_source(
+    source: str, columns: Sequence[Sequence[str]], comments: Sequence[str]
+) -> tuple[list[str], list[list[str]]]:
+    """Return the lines of comments and the rows that were read, with the columns that are others now; none
+    where there are other words, or as many no more."""
+    begin = _comments_end(source)
+    rows = [line.split("\t") for line in source[begin:].split("\n")]
+    words = [row for row in rows if row[_ID].isdecimal()]
+    if len(words) != len(columns[_ID]):
+        return [], []
+    read = [*zip(*words, strict=True)]
+    upos, xpos, tags = read[_UPOS], read[_XPOS], tuple(columns[_XPOS])
+    changed = {place: columns[place] for place in (_FORM, _LEMMA, _FEATS, _HEAD, _LABEL)}
+    if tags != xpos and (tags != upos or xpos.count("_") < len(xpos)):
+        changed[_XPOS] = tags
+        changed[_UPOS] = [tag if u == x else u for u, x, tag in zip(upos, xpos, tags, strict=True)]
+    for place, column in changed.items():
+        if tuple(column) != read[place]:
+            for row, cell in zip(words, column, strict=True):
+                row[place] = cell
+    if _comments(source[:begin]) == tuple(comments):
+        return [source[:begin]], rows
+    return _as_lines(comments), rows
+
+
+def _as_lines(comments: Iterable[str]) -> list[str]:
+    return [f"# {' '.join(comment.splitlines())}\n" for comment in comments]
 
 
 def save_conllu(dtrees: Iterable[DTree], path: Path) -> None:
@@ -129,51 +177,82 @@ def _blocks(chunks: Iterable[Chunk], xpos: bool = False) -> Iterator[tuple[int, 
             number += block.count("\n") + 2
 
 
-def _dtrees(block: _Block, _options: Options = AS_IT_IS) -> tuple[DTree, ...]:
+def _comments_end(text: str) -> int:
+    """Return where the first row begins, after lines of comments and empty ones."""
+    begin = 0
+    while text.startswith(("#", "\n"), begin):
+        begin = text.find("\n", begin) + 1 or len(text)
+    return begin
+
+
+def _comments(text: str) -> tuple[str, ...]:
+    return tuple([line[1:].strip() for line in text.split("\n") if line]) if text else ()
+
+
+def _dtrees(block: _Block, options: Options = AS_IT_IS) -> tuple[DTree, ...]:
     """Return the sentence of a block, if it holds one. Raises Malformed."""
     text, two_tagsets = block
-    lines = text.split("\n")
-    begin = 0
-    while begin < len(lines) and (not lines[begin] or lines[begin][0] == "#"):
-        begin += 1
-    rows = [line.split("\t") for line in lines[begin:] if line]
-    if not rows:
+    source = text.strip("\n")
+    begin = _comments_end(source)
+    if begin == len(source):
         return ()
+    comments, rows = _comments(source[:begin]), source[begin:]
     try:
-        if "\t\t" in text:
-            raise ValueError("an empty column")
-        dtree = _sentence(rows, two_tagsets)
+        return (_sentence(rows, two_tagsets, comments, source),)
     except ValueError:
-        dtree = _irregular_sentence(lines, begin, two_tagsets)
-    if comments := tuple([line[1:].strip() for line in lines[:begin] if line]):
-        dtree = replace(dtree, tokens=replace(dtree.tokens, comments=comments))
-    return (dtree,)
+        line = text.count("\n", 0, _comments_end(text))
+    if layout := layout_of(rows):
+        rows = layout.as_conllu(rows, line, options)
+        try:
+            return (_sentence(rows, two_tagsets, comments, source[:begin] + rows),)
+        except ValueError:
+            pass
+    return (_irregular_sentence(rows, line, two_tagsets, comments, source[:begin]),)
 
 
-def _sentence(rows: list[list[str]], two_tagsets: Callable[[], bool]) -> DTree:
-    """Return a sentence of plain rows. Raises ValueError for any other."""
-    ids, forms, lemmas, upos, xpos, feats, heads, labels, _, _ = zip(*rows, strict=True)
-    n = len(rows)
+def _sentence(rows: str, two_tagsets: Callable[[], bool], comments: tuple[str, ...], source: str) -> DTree:
+    """Return a sentence of plain rows. Raises ValueError for any other.
+
+    All rows are cut at once; between two of them is one cell more, a line break.
+    """
+    cells = rows.replace("\n", "\t\n\t").split("\t")
+    n = (len(cells) + 1) // (COLUMNS + 1)
+    if len(cells) != (COLUMNS + 1) * n - 1 or cells[COLUMNS :: COLUMNS + 1].count("\n") != n - 1:
+        raise ValueError("other columns")
+    forms, lemmas, xpos, feats, labels = [tuple(cells[k :: COLUMNS + 1]) for k in _KEPT]
+    heads = cells[_HEAD :: COLUMNS + 1]
     digits = "".join(heads)
-    if ids != _ids(n) or not digits.isdecimal() or not digits.isascii() or max(map(len, heads)) > 9:
-        raise ValueError
+    if (
+        tuple(cells[:: COLUMNS + 1]) != _ids(n)
+        or "" in cells
+        or not (digits.isdecimal() and digits.isascii())
+    ):
+        raise ValueError("an empty column, other ids, or heads that are no numbers")
+    numbers = tuple(map(int, heads))
+    if max(numbers) > _LARGEST:
+        raise ValueError("a head far outside the sentence")
     return DTree(
         Tokens(
             forms,
-            upos if xpos.count("_") == n and not two_tagsets() else xpos,
+            xpos if xpos.count("_") < n or two_tagsets() else tuple(cells[_UPOS :: COLUMNS + 1]),
             None if lemmas.count("_") == n else lemmas,
             None if feats.count("_") == n else feats,
+            comments,
+            source,
         ),
-        tuple(map(int, heads)),
+        numbers,
         labels=labels,
     )
 
 
-def _irregular_sentence(lines: list[str], begin: int, two_tagsets: Callable[[], bool]) -> DTree:
-    """Return a sentence with ranges, empty nodes, unknown heads or empty columns; after `begin` lines of
-    comments. Raises Malformed."""
+def _irregular_sentence(
+    text: str, begin: int, two_tagsets: Callable[[], bool], comments: tuple[str, ...], above: str
+) -> DTree:
+    """Return a sentence with ranges, empty nodes, unknown heads or empty columns, so many lines below its
+    block's beginning, after lines of comments. Raises Malformed."""
     rows: list[list[str]] = []
-    for number, line in enumerate(lines[begin:], begin):
+    source: list[str] = []
+    for number, line in enumerate(text.split("\n"), begin):
         if not line.strip():
             continue
         row = line.split("\t")
@@ -181,37 +260,41 @@ def _irregular_sentence(lines: list[str], begin: int, two_tagsets: Callable[[], 
             if line.startswith("#"):
                 raise ParseException(_MISPLACED)
             if len(row) != COLUMNS:
-                raise ParseException(f"expected {COLUMNS} columns separated by tabs, found {len(row)}")
+                raise ParseException(_OF_2012 if is_conll2012(line) else f"{_EXPECTED}, found {len(row)}")
             if len(row[_ID]) > _LONGEST_ID:
                 raise ParseException(f"'{row[_ID][:20]}...' is not a valid ID.")
             identifier = parse_id_value(row[_ID])
-            if isinstance(identifier, tuple):
-                continue  # a multi-word range or an empty node: no token of its own
-            if identifier != len(rows) + 1:
+            is_word = not isinstance(identifier, tuple)  # no multi-word range or empty node
+            if is_word and identifier != len(rows) + 1:
                 raise ParseException(f"expected the id {len(rows) + 1}, found {row[_ID]!r}")
-            if not row[_FORM]:
+            if is_word and not row[_FORM]:
                 raise ParseException("the form is empty")
-            head = -1 if _HUGE.fullmatch(row[_HEAD]) else parse_int_value(row[_HEAD])
+            head = -1 if _HUGE.fullmatch(row[_HEAD]) or not is_word else parse_int_value(row[_HEAD])
         except ParseException as error:
             raise Malformed(str(error), number) from None
-        # Any head outside the sentence is repaired later on, like this one.
-        row[_HEAD] = "-1" if head is None or head < 0 else str(head)
-        rows.append([cell or "_" for cell in row])
+        row = [cell or "_" for cell in row]
+        source.append("\t".join(row))
+        if is_word:
+            # Any head outside the sentence is repaired later on, like this one.
+            row[_HEAD] = "-1" if head is None or head < 0 else str(head)
+            rows.append(row)
     if not rows:
         raise ValueError("a sentence without tokens")
-    columns = list(zip(*rows, strict=True))
-    heads = tuple(map(int, columns[_HEAD]))
-    columns[_HEAD] = ("0",) * len(rows)
-    plain = _sentence([list(row) for row in zip(*columns, strict=True)], two_tagsets)
-    return DTree(plain.tokens, heads, labels=plain.labels)
+    heads = tuple([int(row[_HEAD]) for row in rows])
+    plain = "\n".join(["\t".join([*row[:_HEAD], "0", *row[_LABEL:]]) for row in rows])
+    dtree = _sentence(plain, two_tagsets, comments, above + "\n".join(source))
+    return replace(dtree, heads=heads)
 
 
 read_conllu = Reader(lambda path, _: _blocks(read_conllu_chunks(path)), _dtrees)
 write_conllu = Writer[DTree](lambda dtree, _: format_conllu(dtree))
+_OF_WORDS: tuple[Attribute, ...] = ("functions", "lemmas", "morphology")
 CONLLU = Format(
     "conllu",
     (".conllu", ".conll"),
     read_conllu,
     write_conllu,
-    holds=("lemmas", "morphology", "functions", "comments", "blanks"),
+    holds=(*_OF_WORDS, "universal tags", "MISC", "comments", "brackets", "blanks"),
 )
+CONLLX = Format("conllx", (".conllx", ".conll06"), read_conllu, holds=(*_OF_WORDS, "universal tags"))
+CONLL2009 = Format("conll2009", (".conll09",), read_conllu, holds=_OF_WORDS)

@@ -14,7 +14,7 @@ from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.alpinoxml import ALPINOXML
 from d2c.trees.formats.brackets import BRACKETS
-from d2c.trees.formats.conllu import CONLLU
+from d2c.trees.formats.conllu import CONLL2009, CONLLU, CONLLX
 from d2c.trees.formats.discbracket import DISCBRACKET
 from d2c.trees.formats.export import EXPORT
 from d2c.trees.formats.floresta import FLORESTA
@@ -38,12 +38,13 @@ FORMATS = _named(
     SINICA,
     FLORESTA,
 )
-DTREES: dict[str, Format[DTree]] = {CONLLU.name: CONLLU}
+DTREES: dict[str, Format[DTree]] = {row.name: row for row in (CONLLU, CONLLX, CONLL2009)}
+DTREE_SUFFIXES = tuple(suffix for row in DTREES.values() for suffix in row.suffixes)
 WRITABLE = tuple(name for name, row in FORMATS.items() if row.write)
 SUFFIXES = tuple(suffix for row in FORMATS.values() for suffix in row.suffixes)
 _SNIFFED = 4096  # characters
 _NO_TREEBANKS = {  # endings of files that hold no c-trees, and what they are
-    CONLLU.suffixes: "has d-trees, not c-trees; `d2c decode` makes c-trees of them",
+    DTREE_SUFFIXES: "has d-trees, not c-trees; `d2c decode` makes c-trees of them",
     (".json", ".jsonl"): "has JSON lines, which only combine, draw, phrases, search and view read",
     (".parquet",): "is a table; write its column of brackets into a file",
 }
