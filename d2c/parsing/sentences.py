@@ -16,7 +16,7 @@ from d2c.parsing.output import format_by_name
 from d2c.parsing.sentence import Sentence
 from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.formats.reading import Reading
-from d2c.trees.formats.registry import DTREE_SUFFIXES
+from d2c.trees.formats.registry import DTREE_SUFFIXES, is_treebank
 
 _PARQUET = ".parquet"
 PARSED = (*JSON_LINES, _PARQUET)  # how names of files end that d2c has parsed
@@ -30,7 +30,9 @@ def content_of(file: Path, reading: Reading) -> str:
     endings = {DTREE_SUFFIXES: "conllu", (_PARQUET,): "parquet"}
     named = (content for names, content in endings.items() if is_called(file, names))
     content = reading.format_name or format_by_name(file) or next(named, "")
-    return content if content in _READERS else ""
+    if content not in _READERS or (content == "json" and not reading.format_name and is_treebank(file)):
+        return ""
+    return content
 
 
 def is_parsed(file: Path, reading: Reading) -> bool:

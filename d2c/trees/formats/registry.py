@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
@@ -15,11 +16,17 @@ from d2c.trees.dtree import DTree
 from d2c.trees.formats.alpinoxml import ALPINOXML
 from d2c.trees.formats.brackets import BRACKETS
 from d2c.trees.formats.conllu import CONLL2009, CONLLU, CONLLX
+from d2c.trees.formats.corenlp import CORENLP, CORENLP_XML
 from d2c.trees.formats.discbracket import DISCBRACKET
 from d2c.trees.formats.export import EXPORT
 from d2c.trees.formats.floresta import FLORESTA
 from d2c.trees.formats.format import Format
+from d2c.trees.formats.frenchxml import FRENCHXML
+from d2c.trees.formats.genia import GENIA
 from d2c.trees.formats.historical import HISTORICAL
+from d2c.trees.formats.jsonfiles import outer_keys
+from d2c.trees.formats.jsontrees import JSONTREES
+from d2c.trees.formats.sejong import SEJONG
 from d2c.trees.formats.sinica import SINICA
 from d2c.trees.formats.tigerxml import TIGERXML
 
@@ -37,34 +44,84 @@ FORMATS = _named(
     HISTORICAL,
     SINICA,
     FLORESTA,
+    SEJONG,
+    CORENLP,
+    CORENLP_XML,
+    JSONTREES,
+    GENIA,
+    FRENCHXML,
 )
 DTREES: dict[str, Format[DTree]] = {row.name: row for row in (CONLLU, CONLLX, CONLL2009)}
 DTREE_SUFFIXES = tuple(suffix for row in DTREES.values() for suffix in row.suffixes)
 WRITABLE = tuple(name for name, row in FORMATS.items() if row.write)
 SUFFIXES = tuple(suffix for row in FORMATS.values() for suffix in row.suffixes)
 _SNIFFED = 4096  # characters
-_NO_TREEBANKS = {  # endings of files that hold no c-trees, and what they are
-    DTREE_SUFFIXES: "has d-trees, not c-trees; `d2c decode` makes c-trees of them",
-    (".json", ".jsonl"): "has JSON lines, which only combine, draw, phrases, search and view read",
-    (".parquet",): "is a table; write its column of brackets into a file",
+_XML = "tigerxml"  # what any XML is called as
+_KINDS = {  # of files that hold c-trees only if they look so: endings, and what they are otherwise
+    CONLLU.name: (DTREE_SUFFIXES, "has d-trees, not c-trees; `d2c decode` makes c-trees of them"),
+    "json": (
+        (".json", ".jsonl"),
+        "has JSON lines, which only combine, draw, phrases, search and view read",
+    ),
+    "parquet": ((".parquet",), "is a table; write its column of brackets into a file"),
 }
+_OF_D2C = frozenset(["spans", "error"])  # one of them is in each JSON line of `d2c parse`
+_MOST_KEYS = 5  # that a message shows
+_OUTERMOST = re.compile(r"<([A-Za-z_][\w:.-]*)")
 
 
 def format_of(path: AnyPath, default: str = "brackets") -> str:
-    """Return the format of a file by its name, and its content where the name does not tell formats apart;
-    the default where the name says nothing. Raises FormatError for names of other files.
+    """Return the format of a file: what its content looks like, where several formats have such names, or
+    else what its name says; the default where it says nothing. Raises FormatError for other files.
 
     `parse` and `decode` write discbracket to standard output and *.txt where a model knows gaps; read as
     brackets its words would be called `0=What`, and nobody would be told.
     """
+    start = first_characters(path, _SNIFFED)
+    named = _kind_by_content(start, _by_name(path, _kind_by_name(path) or default), default)
+    others = (row for row in FORMATS.values() if row.named_as == named)
+    found = next((row.name for row in others if row.looks_so(start)), named)
+    if found in _KINDS or (found == _XML and _is_other_xml(start)):
+        raise FormatError(str(path), 0, 0, f"{_told_of(found, start)}; --format says what else it is")
+    return found
+
+
+def is_treebank(path: AnyPath) -> bool:
+    """Return whether a file called as JSON, CoNLL-U or a table holds c-trees by what it looks like."""
+    kind, start = _kind_by_name(path), first_characters(path, _SNIFFED)
+    return any(row.looks_so(start) for row in FORMATS.values() if row.named_as == kind)
+
+
+def _kind_by_name(path: AnyPath) -> str:
     name = file_name(path).removesuffix(".gz")
-    for endings, what in _NO_TREEBANKS.items():
-        if name.endswith(endings):
-            raise FormatError(str(path), 0, 0, f"{what}; --format says what else it is")
-    named = _by_name(path, default)
-    others = [row for row in FORMATS.values() if row.named_as == named]
-    start = first_characters(path, _SNIFFED) if others else ""
-    return next((row.name for row in others if row.looks_so(start)), named)
+    return next((kind for kind, (endings, _) in _KINDS.items() if name.endswith(endings)), "")
+
+
+def _kind_by_content(start: str, named: str, default: str) -> str:
+    """Return what any XML and JSON is called as, of a file that is called as brackets are or as nothing."""
+    text = start.removeprefix("\xef\xbb\xbf").lstrip()
+    if named not in (default, "brackets"):
+        return named
+    if text.startswith("<"):  # lines of the Chinese Treebank do so, too
+        rows = (row for row in FORMATS.values() if row.named_as == _XML or row.name == _XML)
+        return _XML if text.startswith("<?xml") or any(row.looks_so(start) for row in rows) else named
+    return "json" if text.startswith(("{", "[")) and outer_keys(text) else named
+
+
+def _is_other_xml(start: str) -> bool:
+    return _OUTERMOST.search(start) is not None and not FORMATS[_XML].looks_so(start)
+
+
+def _told_of(kind: str, start: str) -> str:
+    """Return what a file is that holds no trees which are read, and what was tried."""
+    tried = ", ".join(row.name for row in FORMATS.values() if kind in (row.name, row.named_as))
+    if kind == _XML:
+        outermost = "".join(_OUTERMOST.findall(start)[:1])
+        return f"is XML with <{outermost}> outermost, which is none of {tried}; convert it to one of them"
+    if kind == "json" and (keys := outer_keys(start)) and _OF_D2C.isdisjoint(keys):
+        shown = ", ".join(list(keys)[:_MOST_KEYS])
+        return f"is JSON with the keys {shown}, which is none of {tried}, nor JSON lines of `d2c parse`"
+    return _KINDS[kind][1]
 
 
 def format_to_write(path: AnyPath, default: str = "brackets", others: Iterable[str] = ()) -> str:

@@ -19,6 +19,7 @@ FIRST_NODE = 500
 _WITHOUT_TEXT = frozenset(
     ["corpus", "subcorpus", "body", "s", "graph", "terminals", "t", "nonterminals", "nt", "edge", "secedge"]
 )
+_STARTS = re.compile("<(?:corpus|subcorpus|s|graph|body)[ >]")
 _SENT_ID = re.compile(r"sent_id = ([A-Za-z_][\w.-]*)", re.ASCII)
 
 
@@ -103,5 +104,5 @@ TIGERXML = CFormat(
     write_tigerxml,
     holds=(*OF_GRAPHS, "blanks"),
     named_as="alpinoxml",
-    looks_so=lambda start: bool(start) and "<alpino" not in start,
+    looks_so=lambda start: _STARTS.search(start) is not None,
 )

@@ -21,15 +21,20 @@ _LONGEST = 12  # bytes of the references that need no declaration, in UTF-16
 
 
 def element_reader(
-    tag: str, parse: Callable[[Element, Options], CTree | None], without_text: Set[str]
+    tag: str,
+    parse: Callable[[Element, Options], CTree | None],
+    without_text: Set[str],
+    with_text: Set[str] = frozenset(),
 ) -> Reader[CTree]:
     """Return a reader of the trees of all elements with a tag.
 
     without_text: elements in which there is no text, only other elements
+    with_text:    elements that keep their text, in which there is nothing else or no text
     """
 
-    def items(path: AnyPath, _options: Options) -> Iterator[tuple[int, Element | Malformed]]:
-        return ((0, item) for item in _elements(path, tag, without_text))
+    def items(path: AnyPath, options: Options) -> Iterator[tuple[int, Element | Malformed]]:
+        collector = _Collector(tag, without_text, with_text, options.charset)
+        return ((0, item) for item in _elements(path, collector))
 
     def tree(element: Element, options: Options) -> CTree | None:
         try:
@@ -42,9 +47,8 @@ def element_reader(
     return item_reader(items, tree, in_here=True)
 
 
-def _elements(path: AnyPath, tag: str, without_text: Set[str]) -> Iterator[Element | Malformed]:
+def _elements(path: AnyPath, collector: _Collector) -> Iterator[Element | Malformed]:
     """Yield complete elements, few of them held at a time, or what is wrong with one."""
-    collector = _Collector(tag, without_text)
     with open_input(path) as stream:
         more, fault = True, ""
         while more:
@@ -73,7 +77,7 @@ def _elements(path: AnyPath, tag: str, without_text: Set[str]) -> Iterator[Eleme
 
 
 class _Collector:
-    """Elements with a tag as they become complete. Linear time; text is not kept.
+    """Elements with a tag as they become complete. Linear time; of text only that of `with_text` is kept.
 
     In elements without text, letters and digits are a fault (not marks: PCC has a stray `+`). Entities that a
     file declares are refused: some grow to gigabytes when they are put in.
@@ -81,14 +85,17 @@ class _Collector:
     external: whether there is a DTD in another file; expat drops from attributes what refers to its entities
     """
 
-    def __init__(self, tag: str, without_text: Set[str]) -> None:
-        self.tag, self.without_text = tag, without_text
+    def __init__(
+        self, tag: str, without_text: Set[str], with_text: Set[str], encoding: str | None = None
+    ) -> None:
+        self.tag, self.without_text, self.with_text = tag, without_text, with_text
         self.open_elements: list[Element] = []
+        self.pieces: list[str] = []  # of the text of the innermost
         self.outermost: Element | None = None  # with the tag
         self.fault: Malformed | None = None  # of the outermost
         self.complete: list[Element | Malformed] = []
         self.external = False
-        self.parser = ParserCreate()
+        self.parser = ParserCreate(encoding)
         self.parser.StartElementHandler = self._start
         self.parser.EndElementHandler = self._end
         self.parser.CharacterDataHandler = self._text
@@ -97,6 +104,7 @@ class _Collector:
         self.parser.StartDoctypeDeclHandler = self._doctype
 
     def _start(self, tag: str, values: dict[str, str]) -> None:
+        self._close_text(self.open_elements[-1] if self.open_elements else None, whole=False)
         if self.outermost is not None:
             element = SubElement(self.open_elements[-1], tag, values)
         else:
@@ -107,22 +115,36 @@ class _Collector:
 
     def _end(self, tag: str) -> None:
         element = self.open_elements.pop()
+        self._close_text(element, whole=True)
         if element is self.outermost:
             self.complete.append(self.fault or element)
             self.outermost = self.fault = None
 
     def _text(self, text: str) -> None:
-        if text.isspace() or self.open_elements[-1].tag not in self.without_text:
-            return
-        if any(map(str.isalnum, text)):
-            lines = text.lstrip().count("\n")  # between the text and the next tag, at which the parser is
-            shown = shortened(text.strip(), _LONGEST_TEXT)
-            message = f"the text {shown!r} stands between elements; words are attributes"
-            fault = Malformed(message, self.parser.CurrentLineNumber - lines)
-            if self.outermost is None:
-                self.complete.append(fault)
-            else:
-                self.fault = self.fault or fault
+        if self.open_elements[-1].tag in self.with_text:
+            if self.outermost is not None:
+                self.pieces.append(text)
+        elif self.open_elements[-1].tag in self.without_text and any(map(str.isalnum, text)):
+            self._refuse(text, "it is in no word" if self.with_text else "words are attributes")
+
+    def _close_text(self, element: Element | None, whole: bool) -> None:
+        """Give the text so far to its element, of which it must be all."""
+        if self.pieces and element is not None:
+            text = "".join(self.pieces)
+            self.pieces.clear()
+            if whole and len(element) == 0:
+                element.text = text
+            elif not text.isspace():
+                self._refuse(text, f"<{element.tag}> has others")
+
+    def _refuse(self, text: str, why: str) -> None:
+        lines = text.lstrip().count("\n")  # between the text and the next tag, at which the parser is
+        message = f"the text {shortened(text.strip(), _LONGEST_TEXT)!r} stands between elements; {why}"
+        fault = Malformed(message, self.parser.CurrentLineNumber - lines)
+        if self.outermost is None:
+            self.complete.append(fault)
+        else:
+            self.fault = self.fault or fault
 
     def _doctype(self, name: str, system: str | None, *_: object) -> None:
         self.external = system is not None
@@ -141,6 +163,11 @@ def check_xml(text: str) -> str:
     if match := _NOT_XML.search(text):
         raise ValueError(f"XML cannot hold the character {match[0]!a}")
     return text
+
+
+def text_of(element: Element | None) -> str:
+    """Return the text of an element that keeps it, with single spaces for blanks; "" of none."""
+    return " ".join((element.text or "").split()) if element is not None else ""
 
 
 def named(element: Element, name: str) -> str:

@@ -1,0 +1,77 @@
+"""GENIA's XML: a `sentence` of `cons` (constituents) and `tok` (words); read only.
+
+    <cons cat="WHNP" id="i1"><tok cat="WDT">that</tok></cons> <cons cat="NP" role="SBJ" ref="i1" null="T"/>
+
+Trees are as in the Penn Treebank, which GENIA follows: the attributes of a `cons` are function tags and
+indices of its label, NP-SBJ-1; what is null is an empty element, `(NP-SBJ (-NONE- *T*-1))`; tags that name
+marks are the marks.
+"""
+
+from __future__ import annotations
+
+from xml.etree.ElementTree import Element
+
+from d2c.trees.conventions import EMPTY_TAG
+from d2c.trees.ctree import CTree
+from d2c.trees.formats.format import CFormat, Options
+from d2c.trees.formats.graphs import Graph
+from d2c.trees.formats.xml import element_reader, named, text_of
+
+_FUNCTIONS = ("role", "tpc", "func", "adv", "misc", "syn")  # attributes, in the order of the tags
+_EMPTY = {"NONE": "*", "ZERO": "0", "QSTN": "*?*"}  # the others are called as their traces, *T*
+_TAGS = {
+    "PERIOD": ".",
+    "COMMA": ",",
+    "COLON": ":",
+    "LRB": "-LRB-",
+    "RRB": "-RRB-",
+    "LQT": "``",
+    "RQT": "''",
+    "PRPP": "PRP$",
+    "WPP": "WP$",
+}
+_WITHOUT_TEXT = frozenset(["PubmedArticleSet", "PubmedArticle", "MedlineCitation", "Article", "ArticleTitle"])
+_WITHOUT_TEXT |= {"Abstract", "AbstractText", "sentence", "cons"}
+
+
+def _tree(element: Element, _options: Options) -> CTree | None:
+    """Return the tree of a sentence, None without words."""
+    graph = Graph()
+    stack: list[tuple[Element, str | None]] = [(child, None) for child in reversed(element)]
+    while stack:
+        node, parent = stack.pop()
+        tag = named(node, "cat")
+        if node.tag == "tok":
+            if not (form := text_of(node)):
+                raise ValueError(f"a word with the tag {tag} is empty")
+            graph.add_word((form, _TAGS.get(tag, tag)), parent)
+            continue
+        name = graph.add_node(_label(node), parent)
+        stack += [(child, name) for child in reversed(node)]
+        if not len(node):
+            null = node.get("null", "NONE")
+            graph.add_word((_EMPTY.get(null, f"*{null}*") + _index(node, "ref", "-"), EMPTY_TAG), name)
+    comments = (f"sent_id = {element.attrib['id']}",) if "id" in element.attrib else ()
+    return graph.tree(comments=comments) if graph.words else None
+
+
+def _label(node: Element) -> str:
+    functions = [f"-{node.attrib[name]}" for name in _FUNCTIONS if name in node.attrib]
+    ref = _index(node, "ref", "-") if len(node) else ""  # of an empty element it is that of its trace
+    return "".join([node.attrib["cat"], *functions, _index(node, "id", "-") or ref, _index(node, "map", "=")])
+
+
+def _index(node: Element, name: str, mark: str) -> str:
+    """Return an index as in the Penn Treebank, -1 of `i1`; "" for none."""
+    return mark + node.attrib[name].removeprefix("i") if name in node.attrib else ""
+
+
+read_genia = element_reader("sentence", _tree, _WITHOUT_TEXT, frozenset(["tok"]))
+GENIA = CFormat(
+    "genia",
+    (".genia.xml",),
+    read_genia,
+    holds=("traces", "indices", "comments", "brackets", "blanks"),
+    named_as="tigerxml",
+    looks_so=lambda start: "<PubmedArticleSet" in start or '<cons cat="' in start,
+)

@@ -1,0 +1,87 @@
+"""JSON as a stream of values, of which one is held at a time; what the first one looks like."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from d2c.base.files import AnyPath, open_input
+from d2c.trees.formats.format import Malformed, Options
+
+_PIECE = re.compile(r'"(?:[^"\\]++|\\.)*+"|[{}\[\]]')
+_SAID = re.compile(r"(?:prediction|output): *")  # what `allennlp predict` prints before a line
+_ESCAPE = re.compile(r"\\.")  # CoreNLP 3.5 writes \' in JSON
+_BLANKS = re.compile(r"[ \t\r\n]*")
+_DECODER = json.JSONDecoder()
+_KEY = re.compile(r'\s*:\s*([\["]?\s*"?\s*\(?)')
+
+
+def json_values(path: AnyPath, options: Options) -> Iterator[tuple[int, Any]]:
+    """Yield the JSON values of a file, of which there may be several, on a line each or not, each after the
+    number of its first line; the elements of a list one by one; what is malformed as a ValueError.
+
+    What is not closed ends where another line of JSON begins, if it began as one.
+    """
+    lines, start, depth = list[str](), 0, 0
+    with open_input(path, options.charset or "utf-8-sig") as stream:
+        for number, line in enumerate(stream, 1):
+            if lines and line.startswith("{") and lines[0].startswith("{") and lines[0].strip() != "{":
+                yield from ((start, value) for value in _loaded("".join(lines)))
+                lines, depth = [], 0
+            if not lines:
+                line = _SAID.sub("", line, count=1) if line[0] in "po" else line
+                if not line.lstrip().startswith(("{", "[")):
+                    yield from ((number, fault) for fault in _outside(line, options))
+                    continue
+                start = number
+            lines.append(line)
+            depth += sum(1 if piece in "{[" else -1 for piece in _PIECE.findall(line) if len(piece) == 1)
+            if depth <= 0:
+                yield from ((start, value) for value in _loaded("".join(lines)))
+                lines, depth = [], 0
+    yield from ((start, value) for value in _loaded("".join(lines)))
+
+
+def _outside(line: str, options: Options) -> Iterator[ValueError]:
+    try:
+        if not line.isspace():
+            options.outside(line)
+    except ValueError as error:
+        yield error
+
+
+def _loaded(text: str) -> Iterator[Any]:
+    """Yield the values of a text, lists as their elements, and what is wrong with it."""
+    position = len(text) - len(text.lstrip())
+    while position < len(text):
+        try:
+            value, position = _DECODER.raw_decode(text, position)
+        except json.JSONDecodeError as error:
+            if error.msg.startswith("Invalid \\escape") and "\\'" in text:
+                text = _ESCAPE.sub(lambda one: "'" if one[0] == "\\'" else one[0], text)
+                continue
+            what = "a closing bracket is missing" if not text[error.pos :].strip() else error.msg
+            yield Malformed(f"malformed JSON ({what})", error.lineno - 1)
+            return
+        except (ValueError, RecursionError):
+            yield ValueError("malformed JSON (a number is too long, or it is too deep)")
+            return
+        yield from value if isinstance(value, list) else [value]
+        position = _BLANKS.match(text, position).end()  # type: ignore[union-attr]
+
+
+def outer_keys(start: str) -> dict[str, str]:
+    """Return the keys of the first object at the beginning of a file, each with the marks that its value
+    begins with: `"(` of a string that is a tree."""
+    keys, depth = dict[str, str](), 0
+    for match in _PIECE.finditer(start.lstrip().removeprefix("[")):
+        piece = match[0]
+        if len(piece) == 1:
+            depth += 1 if piece in "{[" else -1
+            if not depth:
+                break
+        elif depth == 1 and (value := _KEY.match(match.string, match.end())):
+            keys[piece[1:-1]] = "".join(value[1].split())
+    return keys

@@ -1,0 +1,57 @@
+"""Trees that stand as strings of brackets in other files, beside their words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from d2c.base.counting import many
+from d2c.trees.cleaning import unescape
+from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.formats.brackets import bracket_trees, escape
+from d2c.trees.formats.format import Malformed
+
+
+def tree_over(text: str, words: Sequence[str] = (), tags: Sequence[str] = ()) -> CTree:
+    """Return the one tree of a string. Raises ValueError.
+
+    words: as they stand beside it, or none; they are those of the tree, in which some parsers do not escape
+           brackets
+    tags:  of the words, or none
+    """
+    try:
+        ctrees = _trees(text)
+    except ValueError:
+        if not words:
+            raise
+        ctrees = _trees(_escaped(text, words, tags))
+    if len(ctrees) != 1:
+        raise ValueError(f"expected one tree, found {len(ctrees)}")
+    tree = ctrees[0]
+    if not words:
+        return tree
+    if len(tree.tokens) != len(words):
+        raise ValueError(f"the tree has {many(len(tree.tokens), 'word')}, beside it are {len(words)}")
+    return replace(tree, tokens=Tokens(tuple(map(unescape, words)), tree.tokens.tags))
+
+
+def _trees(text: str) -> list[CTree]:
+    try:
+        return list(bracket_trees(text))
+    except Malformed as error:
+        raise ValueError(str(error)) from None  # its lines are none of the file
+
+
+def _escaped(text: str, words: Sequence[str], tags: Sequence[str]) -> str:
+    """Return a string of a tree in which brackets and blanks in words are escaped; linear time."""
+    parts, begin = list[str](), 0
+    for i, word in enumerate(words):
+        if (safe := escape(word)) != word:
+            before = f"({tags[i]} " if i < len(tags) else " "
+            found = text.find(f"{before}{word})", begin)
+            if found < 0:
+                break
+            found += len(before)
+            parts += [text[begin:found], safe]
+            begin = found + len(word)
+    return "".join([*parts, text[begin:]])
