@@ -36,9 +36,18 @@ def take_wrapper(labels: list[str], children: list[Any], clean: bool) -> str | N
 def unwrap(ctree: CTree, clean: bool) -> CTree:
     """Return the tree with its wrapper moved from the nodes to `top`; see `take_wrapper`."""
     labels, children = list(ctree.labels), list(ctree.children)
+    if not labels or labels[-1] not in WRAPPERS:
+        return ctree
     top = take_wrapper(labels, children, clean)
-    heads = None if ctree.head_children is None else ctree.head_children[: len(labels)]
-    return CTree(ctree.tokens, tuple(labels), tuple(children), heads, ctree.top if top is None else top)
+    return CTree(
+        ctree.tokens,
+        tuple(labels),
+        tuple(children),
+        None if ctree.head_children is None else ctree.head_children[: len(labels)],
+        ctree.top if top is None else top,
+        None if ctree.functions is None else ctree.functions[: len(ctree.tokens) + len(labels)],
+        tuple([edge for edge in ctree.secondary if max(edge[0], edge[2]) < len(ctree.tokens) + len(labels)]),
+    )
 
 
 def check_names(ctree: CTree) -> None:

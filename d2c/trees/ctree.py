@@ -9,10 +9,12 @@ however deep the tree; beyond that the numbering means nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 
 Block = tuple[int, int]  # a run of tokens: the first, and the one after the last
+Edge = tuple[int, str, int]  # a secondary one: a node, its function, its second parent
+Beside = tuple[tuple[str, ...] | None, tuple[Edge, ...]]  # what a file says of edges
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +54,12 @@ class CTree:
     head_children: [K] id of the head child of node n + k, or None where no head rules were applied yet
     top:           label of the wrapper around the root as the file has it ("" in `( (S ...))`, "TOP",
                    "ROOT"), None where there is none. It is not a node.
+    functions:     [n + K] grammatical function of each token and node in its parent, "" for none; None where
+                   nothing is known of functions beside labels
+    secondary:     edges to second parents, in no order that means something
 
-    Raises ValueError for a child below 0.
+    Functions and secondary edges are what a file says beside the tree: they are not compared, and functions
+    on which algorithms run stand in labels. Raises ValueError for a child below 0.
     """
 
     tokens: Tokens
@@ -61,6 +67,8 @@ class CTree:
     children: tuple[tuple[int, ...], ...]
     head_children: tuple[int, ...] | None = None
     top: str | None = None
+    functions: tuple[str, ...] | None = None
+    secondary: tuple[Edge, ...] = ()
 
     def __post_init__(self) -> None:
         if self.children and min(chain.from_iterable(self.children), default=0) < 0:
@@ -172,8 +180,12 @@ def trusted_ctree(
     children: tuple[tuple[int, ...], ...],
     head_children: tuple[int, ...] | None = None,
     top: str | None = None,
+    beside: Beside = (None, ()),
 ) -> CTree:
-    """Return a c-tree whose nodes the caller has numbered, unchecked: for where the check would take long."""
+    """Return a c-tree whose nodes the caller has numbered, unchecked: for where the check would take long.
+
+    beside: functions and secondary edges
+    """
     ctree = object.__new__(CTree)
     assign = object.__setattr__
     assign(ctree, "tokens", tokens)
@@ -181,6 +193,8 @@ def trusted_ctree(
     assign(ctree, "children", children)
     assign(ctree, "head_children", head_children)
     assign(ctree, "top", top)
+    assign(ctree, "functions", beside[0])
+    assign(ctree, "secondary", beside[1])
     return ctree
 
 
@@ -203,12 +217,20 @@ def build_ctree(
     head_children: Sequence[int] | None = None,
     top: str | None = None,
 ) -> CTree:
-    """Build the c-tree of nodes numbered and ordered in any way; arguments as the fields of `CTree`.
+    """Build the c-tree of nodes numbered and ordered in any way; arguments as the fields of `CTree`; see
+    `ordered`."""
+    heads = None if head_children is None else tuple(head_children)
+    return ordered(trusted_ctree(tokens, tuple(labels), tuple(map(tuple, children)), heads, top), root)
 
-    Proper nodes that are not below `root` are dropped. Linear time but for the sorting of children. Raises
-    ValueError unless the nodes below `root` form a tree over exactly the n tokens.
+
+def ordered(ctree: CTree, root: int) -> CTree:
+    """Return a c-tree whose nodes are numbered and ordered in any way as one.
+
+    Proper nodes that are not below `root` are dropped, with their secondary edges. Linear time but for the
+    sorting of children and edges. Raises ValueError unless the nodes below `root` form a tree over exactly
+    the n tokens.
     """
-    n = len(tokens)
+    n, labels, children = len(ctree.tokens), ctree.labels, ctree.children
     order = _top_down(n, children, root)
     if sum(node < n for node in order) != n:
         raise ValueError("the nodes do not form a tree over exactly the given tokens")
@@ -219,8 +241,7 @@ def build_ctree(
                 raise ValueError(f"node {labels[node - n]!r} has no children")
             first[node] = min(first[kid] for kid in children[node - n])
     in_order = tuple([tuple(sorted(kids, key=first.__getitem__)) for kids in children])
-    heads = None if head_children is None else tuple(head_children)
-    return canonical(CTree(tokens, tuple(labels), in_order, heads, top), root)
+    return canonical(replace(ctree, children=in_order), root)
 
 
 def tree_of(tokens: Tokens, nodes: Iterable[tuple[str, Sequence[int]]], top: str | None) -> CTree:
@@ -269,15 +290,23 @@ def canonical(ctree: CTree, root: int | None = None) -> CTree:
     n, children, head_children = len(ctree.tokens), ctree.children, ctree.head_children
     order = _top_down(n, children, ctree.root if root is None else root)
     postorder = [node - n for node in reversed(order) if node >= n]
-    new_id = list(range(n)) + [0] * len(ctree.labels)
+    new_id = list(range(n)) + [-1] * len(ctree.labels)
     for new, k in enumerate(postorder, n):
         new_id[n + k] = new
+    functions, secondary = ctree.functions, ctree.secondary
+    if functions is not None:
+        functions = (*functions[:n], *[functions[n + k] for k in postorder])
+    if secondary:
+        kept = [edge for edge in secondary if min(edge[0], edge[2]) >= 0]
+        edges = [(new_id[node], function, new_id[parent]) for node, function, parent in kept]
+        secondary = tuple(sorted([edge for edge in edges if min(edge[0], edge[2]) >= 0]))
     return trusted_ctree(
         ctree.tokens,
         tuple([ctree.labels[k] for k in postorder]),
         tuple([tuple([new_id[kid] for kid in children[k]]) for k in postorder]),
         None if head_children is None else tuple([new_id[head_children[k]] for k in postorder]),
         ctree.top,
+        (functions, secondary),
     )
 
 

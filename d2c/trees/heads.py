@@ -22,6 +22,7 @@ from pathlib import Path
 from d2c.base.counting import many
 from d2c.base.errors import FormatError
 from d2c.base.files import open_input
+from d2c.trees.cleaning import punctuates
 from d2c.trees.ctree import CTree, trusted_ctree
 from d2c.trees.dtree import modifiers_of
 from d2c.trees.scores.matches import percent
@@ -131,15 +132,42 @@ class HeadRules:
             for symbol, kids in zip(ctree.labels, ctree.children, strict=True)
         ]
         if uncovered is not None:
-            uncovered.nodes += sum([len(kids) > 1 for kids in ctree.children])
+            uncovered.nodes += _branching(ctree)
             uncovered.without += sum([i < 0 for i in indices])
         heads = tuple([kids[i] for kids, i in zip(ctree.children, indices, strict=True)])
-        return trusted_ctree(ctree.tokens, ctree.labels, ctree.children, heads, ctree.top)
+        beside = ctree.functions, ctree.secondary
+        return trusted_ctree(ctree.tokens, ctree.labels, ctree.children, heads, ctree.top, beside)
 
     def headed(self, ctree: CTree, uncovered: Uncovered | None = None) -> CTree:
         """Return the c-tree with its own head children, or, where it has none, with those that `apply`
         finds."""
         return self.apply(ctree, uncovered) if ctree.head_children is None else ctree
+
+
+class MarkedHeads(HeadRules):
+    """Those that the treebank marks, with which trees are read; in a tree without any, the head child is the
+    leftmost that is no punctuation."""
+
+    def apply(self, ctree: CTree, uncovered: Uncovered | None = None) -> CTree:
+        """Find the head children of a tree in which none is marked, and count its nodes."""
+        below = [not punctuates(form) for form in ctree.tokens.forms] + [True] * len(ctree.labels)
+        heads = tuple([next((kid for kid in kids if below[kid]), kids[0]) for kids in ctree.children])
+        if uncovered is not None:
+            uncovered.nodes += (nodes := _branching(ctree))
+            uncovered.without += nodes
+        return replace(ctree, head_children=heads)
+
+    def headed(self, ctree: CTree, uncovered: Uncovered | None = None) -> CTree:
+        """Return the c-tree with its own head children, or with those that `apply` finds."""
+        if ctree.head_children is None:
+            return self.apply(ctree, uncovered)
+        if uncovered is not None:
+            uncovered.nodes += _branching(ctree)
+        return ctree
+
+
+def _branching(ctree: CTree) -> int:
+    return sum([len(kids) > 1 for kids in ctree.children])
 
 
 @dataclass
@@ -150,7 +178,7 @@ class Uncovered:
     without: int = 0
 
     def over(self, ctrees: Iterable[CTree], rules: HeadRules) -> Iterator[CTree]:
-        """Yield the c-trees with head children; those that have some already are not counted."""
+        """Yield the c-trees with head children; those that have some already are counted only as marked."""
         for ctree in ctrees:
             yield rules.headed(ctree, self)
 
@@ -161,6 +189,11 @@ class Uncovered:
 
     def warning(self, head_rules: str, file: str) -> str | None:
         """Return a warning of a table that is hardly made for this treebank, None for a good one."""
+        if head_rules == "marked":
+            if not self.nodes or self.without < self.nodes:
+                return None
+            message = "no head child is marked in it, so that the leftmost child is taken for it"
+            return f"{file}: {message}; --head-rules names a table"
         if self.without <= MANY * self.nodes:
             return None
         share = f"{percent(self.without, self.nodes):.2f} %"
@@ -219,8 +252,8 @@ def load_head_rules(name: str) -> HeadRules:
 
     Raises FormatError for a malformed table and for a name that is none of these.
     """
-    if name == "marked":  # trees come with head children; where one has none, the leftmost child is it
-        return HeadRules(name, {}, default=HeadSearch("left"))
+    if name == "marked":
+        return MarkedHeads(name, {})
     if name in ("leftmost", "rightmost"):
         return HeadRules(name, {}, default=HeadSearch(name.removesuffix("most")))
     if Path(name).name == name and (rules := _of_data(name)):

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import compress
 
 from d2c.trees.cleaning import punctuates
-from d2c.trees.ctree import CTree, build_ctree
+from d2c.trees.ctree import CTree, ordered
 
 _BLOCK = re.compile(r"(.+)\*([0-9]+)(?:\.([0-9]+))?", re.DOTALL)
 
@@ -47,7 +48,7 @@ def move_punctuation(ctree: CTree, is_mark: Callable[[str], bool] = punctuates) 
             head if head in kids else min(kids, key=first.__getitem__)
             for head, kids in zip(heads, children, strict=True)
         )
-    return build_ctree(ctree.tokens, ctree.labels, children, ctree.root, heads, ctree.top)
+    return _with_children(ctree, children, heads)
 
 
 def raise_gaps(ctree: CTree) -> CTree:
@@ -73,14 +74,15 @@ def raise_gaps(ctree: CTree) -> CTree:
         children.append(staying)
         first.append(first[staying[0]])
         last.append(last[staying[-1]])
-    return build_ctree(ctree.tokens, ctree.labels, children, ctree.root, ctree.head_children, ctree.top)
+    return _with_children(ctree, children, ctree.head_children)
 
 
 def split_gaps(ctree: CTree) -> CTree:
     """Make a tree continuous: a node X with k blocks becomes k nodes X*1 to X*k (Boyd 2007).
 
-    Where a parent has several such children with one label, those of the second are X*1.2 and so on. Head
-    children are dropped. Raises ValueError where a label looks like that already.
+    Where a parent has several such children with one label, those of the second are X*1.2 and so on. All have
+    its function, the first its secondary edges. Head children are dropped. Raises ValueError where a label
+    looks like that already.
     """
     if any(map(_BLOCK.fullmatch, ctree.labels)):
         raise ValueError("a label ends in *NUMBER, which marks the blocks of split nodes")
@@ -107,7 +109,12 @@ def split_gaps(ctree: CTree) -> CTree:
             first.append(first[block[0]])
             last.append(last[block[-1]])
         split.append(new_nodes)
-    return build_ctree(ctree.tokens, labels, children, split[-1][0], None, ctree.top)
+    functions = ctree.functions
+    if functions is not None:
+        functions = tuple([name for name, nodes in zip(functions, split, strict=True) for _ in nodes])
+    edges = tuple([(split[node][0], name, split[above][0]) for node, name, above in ctree.secondary])
+    new = CTree(ctree.tokens, tuple(labels), tuple(map(tuple, children)), None, ctree.top, functions, edges)
+    return ordered(new, split[-1][0])
 
 
 def merge_gaps(ctree: CTree) -> CTree:
@@ -130,7 +137,7 @@ def merge_gaps(ctree: CTree) -> CTree:
                 labels[kid - n] = match[1]
         children[node - n] = merged
         order += [kid for kid in merged if kid >= n]
-    return build_ctree(ctree.tokens, labels, children, ctree.root, None, ctree.top)
+    return _with_children(replace(ctree, labels=tuple(labels)), children, None)
 
 
 def collapse(ctree: CTree, kept: Sequence[bool]) -> CTree:
@@ -162,6 +169,14 @@ def collapse(ctree: CTree, kept: Sequence[bool]) -> CTree:
         heads = tuple(new_id[stands[head]] for head in compress(ctree.head_children, stays[n:]))
     in_order = tuple(tuple(sorted(kids, key=first.__getitem__)) for kids in children)
     return CTree(ctree.tokens, tuple(compress(ctree.labels, stays[n:])), in_order, heads, ctree.top)
+
+
+def _with_children(
+    ctree: CTree, children: Sequence[Sequence[int]], head_children: Sequence[int] | None
+) -> CTree:
+    """Return a tree of the same nodes, of which those that have no parent any more are dropped."""
+    heads = None if head_children is None else tuple(head_children)
+    return ordered(replace(ctree, children=tuple(map(tuple, children)), head_children=heads), ctree.root)
 
 
 def _lowest_common(a: int, b: int, parents: list[int], depths: list[int]) -> int:

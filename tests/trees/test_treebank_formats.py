@@ -100,14 +100,15 @@ def test_export_of_version_3(tmp_path: Path) -> None:
     (ctree,) = read_export(path, left_out=left_out)
     assert format_discbracket(ctree) == "(VROOT (S (PPER 0=Er) (VVFIN 1=kommt)) ($. 2=.))"
     assert ctree.tokens.morphs == ("3.Sg", "--", "--") and ctree.head_children is None
-    assert left_out["secondary edges"] == 1
+    assert ctree.functions == ("SB", "HD", "", "", "") and ctree.secondary == ((1, "MO", 3),)
+    assert not left_out.total()
     (marked,) = read_treebank(path, marked=True)
     assert [marked.label(head) for head in marked.head_children or ()] == ["VVFIN", "S"]
     path.write_text(EXPORT.replace("#FORMAT 3\n", ""))  # told by the columns
     assert list(read_export(path)) == [ctree]
     assert format_export(ctree).splitlines()[1:3] == [
-        "Er\t--\tPPER\t3.Sg\t--\t500",
-        "kommt\t--\tVVFIN\t--\t--\t500",
+        "Er\t--\tPPER\t3.Sg\tSB\t500",
+        "kommt\t--\tVVFIN\t--\tHD\t500\tMO\t500",
     ]
     for word in ("#BOS", "#EOS", "#0500"):
         with pytest.raises(ValueError, match=f"the word '{word}' cannot be written"):
@@ -153,7 +154,8 @@ def test_alpino_xml(tmp_path: Path) -> None:
     assert format_discbracket(ctree) == (
         "(top (smain (pron 0=ik) (verb 1=zie) (inf (verb 2=x))) (punct 3=.))"
     )
-    assert left_out["secondary edges"] == 1 and ctree.head_children is None
+    assert ctree.functions == ("su", "hd", "hd", "", "vc", "", "top") and ctree.head_children is None
+    assert ctree.secondary == ((0, "su", 4),) and not left_out.total()
     (marked,) = read_treebank(path, marked=True)
     assert [marked.label(head) for head in marked.head_children or ()] == ["verb", "verb", "smain"]
     path.write_text(ALPINO.replace('begin="2" end="3" word', 'begin="5" end="3" word'))
@@ -353,7 +355,7 @@ def test_comments_of_export(tmp_path: Path) -> None:
     path.write_text("\n".join(lines).replace("Er\t", "50%%\t").replace("500 %% and", "500\t%% and") + "\n")
     (ctree,) = read_export(path)
     assert ctree.tokens.forms == ("50%%", "kommt", ".")
-    assert format_export(ctree).splitlines()[1] == "50%%\t--\tPPER\t3.Sg\t--\t500"
+    assert format_export(ctree).splitlines()[1] == "50%%\t--\tPPER\t3.Sg\tSB\t500"
     for form in ("%%", "%%x"):
         with pytest.raises(ValueError, match="cannot be written in the export format"):
             format_export(parse(f"(S (A 0={form}) (B 1=b))"))

@@ -1,29 +1,31 @@
 """Alpino XML: a file of `alpino_ds` elements, each a graph of `node` elements.
 
-A node with `word` is a token at the position `begin`; one with `cat` is a constituent; one with neither is a
-secondary edge and no leaf. The ends of constituents cover such edges, too, and are not looked at. Tags are
-`pt`, or `pos` in files of older versions, lemmas `lemma`, or `root`; morphology is `postag`. rel="hd"
-marks heads.
+A node with `word` is a token at the position `begin`; one with `cat` is a constituent; one with neither is no
+leaf but a secondary edge, from the node with its `index`. The ends of constituents cover such edges, too, and
+are not looked at. Tags are `pt`, or `pos` in files of older versions, lemmas `lemma`, or `root`; morphology
+is `postag`, functions are `rel`. The id of `alpino_ds` is the comment `sent_id`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
 from d2c.base.counting import many
-from d2c.trees.ctree import CTree
+from d2c.trees.ctree import CTree, Edge
 from d2c.trees.formats.format import OF_GRAPHS, CFormat, Options, Writer, whole_number
-from d2c.trees.formats.graphs import Graph, listed
+from d2c.trees.formats.graphs import NO_FUNCTION, Graph, Name, listed
 from d2c.trees.formats.xml import attributes, element_reader, named
 
-# Relations by which the head child is chosen, where several lack a head (coordinations, multi-word units).
-HEAD_RELATIONS = ("hd", "cmp", "whd", "rhd", "crd", "nucl", "cnj", "mwp", "body", "dp", "tag")
+HEAD_RELATION = "hd"
+_SENT_ID = "sent_id = "
 
 
 def _tree(element: Element, options: Options) -> CTree:
-    """Return the tree of a graph; marked heads go by relations."""
+    """Return the tree of a graph."""
     graph = Graph()
     words: dict[int, tuple[Element, str | None]] = {}  # with their parents
+    named_by, references = dict[str, Name](), list[tuple[str, str, str | None]]()  # of indices
     stack: list[tuple[Element, str | None]] = [(node, None) for node in element.findall("node")]
     while stack:
         node, parent = stack.pop()
@@ -32,54 +34,69 @@ def _tree(element: Element, options: Options) -> CTree:
             if begin in words:
                 raise ValueError(f"two words begin at {begin}")
             words[begin] = node, parent
+            name: Name = begin
         elif "cat" in node.attrib:
-            name = graph.add_node(named(node, "cat"), parent, _rank(node))
-            stack += [(child, name) for child in node.findall("node")]
+            name = constituent = graph.add_node(named(node, "cat"), parent, node.get("rel", ""))
+            stack += [(child, constituent) for child in node.findall("node")]
         else:
-            options.left_out["secondary edges"] += 1
+            references.append((node.get("index", ""), node.get("rel", ""), parent))
             continue
-        options.function(node.get("rel", "--"))
+        if index := node.get("index"):
+            named_by[index] = name
     n = len(words)
     if sorted(words) != list(range(n)):
         raise ValueError(f"its {many(n, 'word')} do not begin at 0 to {n - 1}")
     for begin in range(n):
         node, parent = words[begin]
         tag, lemma = node.get("pt") or node.get("pos") or "--", node.get("lemma") or node.get("root") or "--"
-        graph.add_word((named(node, "word"), tag, lemma, node.get("postag") or "--"), parent, _rank(node))
-    return graph.tree(options.marked)
-
-
-def _rank(node: Element) -> int:
-    relation = node.get("rel", "--")
-    if relation in HEAD_RELATIONS:
-        return HEAD_RELATIONS.index(relation)
-    punctuation = (node.get("pt") or node.get("pos")) in ("let", "punct")
-    return len(HEAD_RELATIONS) + punctuation  # `--` is of punctuation, but also of the top
+        columns = named(node, "word"), tag, lemma, node.get("postag") or "--"
+        graph.add_word(columns, parent, node.get("rel", ""))
+    for index, relation, parent in reversed(references):
+        graph.add_edge(named_by.get(index, ""), relation, parent)
+    comments = (_SENT_ID + element.attrib["id"],) if "id" in element.attrib else ()
+    return graph.tree(options.marked, comments, options.beside)
 
 
 def format_alpinoxml(ctree: CTree, number: int = 1) -> str:
-    """Return one `alpino_ds` element. Relations are `hd` and `--`: others are not kept in a c-tree.
+    """Return one `alpino_ds` element; relations are as `listed` has them.
 
     Raises ValueError for empty names and for characters that XML cannot hold.
     """
-    whole, parents, heads = listed(ctree)
+    whole, parents, functions = listed(ctree, HEAD_RELATION)
     n = len(whole.tokens)
     begin, end = list(range(n)), list(range(1, n + 1))
     for kids in whole.children:
         begin.append(begin[kids[0]])
         end.append(max([end[kid] for kid in kids]))
-    lines = [f'<alpino_ds id="{number}" version="1.3">\n']
+    index = {node: str(k) for k, node in enumerate(dict.fromkeys([edge[0] for edge in whole.secondary]), 1)}
+    below: dict[int, list[Edge]] = {}
+    for edge in whole.secondary:
+        below.setdefault(edge[2], []).append(edge)
+    ids = [comment for comment in whole.tokens.comments if comment.startswith(_SENT_ID)]
+    name = ids[0].removeprefix(_SENT_ID) if ids else str(number)
+    lines = [f"<alpino_ds {attributes({'id': name, 'version': '1.3'})}>\n"]
     stack: list[int | None] = [node for node, parent in enumerate(parents) if parent < 0]
     stack.reverse()
+
+    def references(parent: int) -> Iterator[str]:
+        for child, function, _ in below.get(parent, ()):
+            span = {"begin": str(begin[child]), "end": str(end[child])}
+            values = {"rel": function or NO_FUNCTION, "index": index[child]} | span
+            yield f"<node {attributes(values)}/>\n"
+
+    if len(parents) <= whole.root:  # a root VROOT is no node
+        lines += references(whole.root)
     while stack:
         node = stack.pop()
         if node is None:
             lines.append("</node>\n")
             continue
-        relation = "hd" if heads[node] else "--"
-        values = {"begin": str(begin[node]), "end": str(end[node]), "rel": relation}
+        values = {"begin": str(begin[node]), "end": str(end[node]), "rel": functions[node] or NO_FUNCTION}
+        if node in index:
+            values["index"] = index[node]
         if node >= n:
             lines.append(f"<node {attributes(values | {'cat': whole.labels[node - n]})}>\n")
+            lines += references(node)
             stack.append(None)
             stack += reversed(whole.children[node - n])
             continue

@@ -14,6 +14,7 @@ from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import comment_of, read_conllu
 from d2c.trees.formats.format import Attribute, Format
+from d2c.trees.formats.graphs import hidden_heads
 from d2c.trees.formats.pairs import check_words, side_by_side
 from d2c.trees.formats.reading import Reading
 from d2c.trees.formats.registry import FORMATS, Place, format_to_write, write_treebank
@@ -88,6 +89,8 @@ def attributes_of(ctree: CTree) -> Counter[str]:
     tokens = ctree.tokens
     counts: dict[Attribute, int] = {
         "heads": 0 if ctree.head_children is None else len(ctree.labels),
+        "functions": _said(ctree.functions),
+        "secondary edges": len(ctree.secondary),
         "lemmas": _said(tokens.lemmas),
         "morphology": _said(tokens.morphs),
         # The ids of sentences are none: treebanks number these by themselves.
@@ -102,8 +105,10 @@ def _said(column: tuple[str, ...] | None) -> int:
 
 def altered(ctree: CTree, form: Format[CTree]) -> Counter[str]:
     """Count what a format writes otherwise: no-break spaces for blanks, -LRB- and -RRB- for round brackets in
-    tags."""
+    tags, other functions where there are marks of head children."""
     tokens, holds, counts = ctree.tokens, form.holds, Counter[str]()
+    if "functions" in holds and (hidden := hidden_heads(ctree)):
+        counts["heads"] = hidden
     if "brackets" not in holds and not _BRACKETS.isdisjoint("".join(tokens.tags)):
         counts["tags with round brackets"] = sum(not _BRACKETS.isdisjoint(tag) for tag in tokens.tags)
     if "blanks" not in holds:

@@ -1,8 +1,8 @@
 """NEGRA's export format, versions 3 and 4: `#BOS` ... `#EOS`, a line for each token and node #500, #501, ...
 
 A line is form (or node), lemma in version 4 only, tag, morphology, edge label, parent (0: the virtual root),
-then secondary edges, label and node in turn, which are left out and counted; a comment may follow after `%%`.
-Those on the line #BOS are the sentence's.
+then secondary edges, label and node in turn; a comment may follow after `%%`. Those on the line #BOS are the
+sentence's, others are left out and counted.
 Header tables `#BOT` ... `#EOT` are skipped. `#FORMAT` says the version, otherwise the number of columns. No
 file says its encoding: NEGRA and TIGER are in Latin-1, newer treebanks in UTF-8.
 """
@@ -17,7 +17,7 @@ from d2c.base.errors import FormatError
 from d2c.base.files import AnyPath, file_name, lines_in_utf8_or_latin1
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.format import OF_GRAPHS, CFormat, Malformed, Options, Writer, check_text, item_reader
-from d2c.trees.formats.graphs import HEAD, Graph, GraphError, Name, head_rank, listed
+from d2c.trees.formats.graphs import NO_FUNCTION, Graph, GraphError, Name, listed
 
 FIRST_NODE = 500
 
@@ -76,7 +76,7 @@ def _sentences(path: AnyPath, _options: Options) -> Iterator[tuple[int, _Rows | 
 
 
 def _sentence(sentence: _Rows, options: Options) -> CTree:
-    """Return the tree of a sentence; marked heads go by `head_rank`."""
+    """Return the tree of a sentence."""
     graph = Graph()
     lines: dict[Name, int] = {}  # below #BOS
     for number, row in sentence.columns:
@@ -90,21 +90,20 @@ def _sentence(sentence: _Rows, options: Options) -> CTree:
         form, tag, morph, function, parent = (row[0], *row[width - 4 : width])
         if form.startswith("%%"):
             raise Malformed(f"the word {form!r} begins a comment; write it otherwise", line)
-        options.left_out["secondary edges"] += (len(row) - width) // 2
-        options.function(function)
         above = None if parent == "0" else parent
+        name: Name
         if not _is_node(form):
-            lines[len(graph.words)] = line
-            graph.add_word(
-                (form, tag, row[1] if lemma_column else "--", morph), above, head_rank(function, form)
-            )
-        elif form[1:] in lines:
+            name = len(graph.words)
+            graph.add_word((form, tag, row[1] if lemma_column else "--", morph), above, function)
+        elif (name := form[1:]) in lines:
             raise Malformed(f"the node {form[:20]} comes twice", line)
         else:
-            lines[form[1:]] = line
-            graph.add_node(tag, above, head_rank(function), form[1:])
+            graph.add_node(tag, above, function, name)
+        lines[name] = line
+        for k in range(width, len(row), 2):
+            graph.add_edge(name, row[k], None if row[k + 1] == "0" else row[k + 1])
     try:
-        return graph.tree(options.marked, sentence.comments)
+        return graph.tree(options.marked, sentence.comments, options.beside)
     except GraphError as error:
         raise Malformed(str(error), lines[error.name]) from None
 
@@ -121,12 +120,16 @@ def _is_node(form: str) -> bool:
 
 
 def format_export(ctree: CTree, number: int = 1) -> str:
-    """Return a sentence, in version 4. Edges are labelled HD or `--`: others are not kept in a c-tree.
+    """Return a sentence, in version 4; edges are labelled as `listed` does.
 
     Raises ValueError for what the format takes for something else: words like `#BOS` and `#500`, columns that
     begin with `%%`; for empty names and half characters.
     """
-    whole, parents, heads = listed(ctree)
+    whole, parents, functions = listed(ctree)
+    secondary: dict[int, list[str]] = {}
+    for node, function, parent in whole.secondary:
+        above = str(FIRST_NODE + parent - len(whole.tokens)) if parent < len(parents) else "0"
+        secondary.setdefault(node, []).extend((function or NO_FUNCTION, above))
     tokens, n = whole.tokens, len(whole.tokens)
     comments = [" ".join(comment.split()) for comment in tokens.comments]
     lines = [" %% ".join([f"#BOS {number}", *comments])]
@@ -141,7 +144,8 @@ def format_export(ctree: CTree, number: int = 1) -> str:
         else:
             form, lemma, tag, morph = f"#{FIRST_NODE + node - n}", "--", whole.labels[node - n], "--"
         above = str(FIRST_NODE + parent - n) if parent >= 0 else "0"
-        columns = (form, lemma, tag, morph, HEAD if heads[node] else "--", above)
+        edge = functions[node] or NO_FUNCTION
+        columns = (form, lemma, tag, morph, edge, above, *secondary.get(node, ()))
         for column in columns:
             if column.startswith("%%"):
                 raise ValueError(

@@ -26,8 +26,6 @@ _ITEM = re.compile(r"#[0-9]+ ")
 _HIDDEN = re.compile(r"([\v\f\x1c-\x1e\u2028\u2029])[ \t]*\(|(\x85)\(")
 _TOKEN = re.compile(r"[()]|[^ \t\r\n()]+")
 _BRACKETS = {"{": ("(", "-LRB-"), "}": (")", "-RRB-")}  # word and tag
-_RANKS = {"H": 0, "P": 1, "MV": 1}  # functions of head children; of the main verb where nothing is marked H
-_OTHER, _MARK = 2, 3
 
 
 def _items(path: AnyPath, _options: Options) -> Iterator[tuple[int, str | Malformed]]:
@@ -78,7 +76,6 @@ def _tree(text: str, options: Options) -> CTree | None:
             while end < len(tokens) and tokens[end] not in "()":
                 end += 1
             label, *words = tokens[begin:end] or [""]
-            options.function(label.partition("+")[0] if "+" in label else "")
             leaf = end == len(tokens) or tokens[end] == ")"
             begin = end + leaf
             if leaf:
@@ -86,22 +83,22 @@ def _tree(text: str, options: Options) -> CTree | None:
             else:
                 open_nodes.append(_add_node(graph, label, open_nodes[-1] if open_nodes else None, unfinished))
                 _add_words(graph, words, open_nodes)
-    return graph.tree(options.marked) if graph.words else None
+    return graph.tree(options.marked, left_out=options.beside) if graph.words else None
 
 
 def _add_words(graph: Graph, words: list[str], open_nodes: list[str]) -> None:
     """Add tokens tagged with their parent's form."""
     above = open_nodes[-1] if open_nodes else None
     for word in words:
-        graph.add_word((word, graph.labels[above] if above else "?"), above, _OTHER)
+        graph.add_word((word, graph.labels[above] if above else "?"), above)
 
 
 def _add_leaf(graph: Graph, label: str, words: list[str], above: str | None) -> None:
     function, form = _split(label)
     if words:
-        graph.add_word(("_".join(words), form or function or "?"), above, _RANKS.get(function, _OTHER))
+        graph.add_word(("_".join(words), form or function or "?"), above, function)
     elif label:
-        graph.add_word(_BRACKETS.get(label, (label, label)), above, _MARK)
+        graph.add_word(_BRACKETS.get(label, (label, label)), above)
 
 
 def _add_node(graph: Graph, label: str, above: str | None, unfinished: dict[tuple[str, str], str]) -> str:
@@ -112,7 +109,7 @@ def _add_node(graph: Graph, label: str, above: str | None, unfinished: dict[tupl
     key = function.strip("-"), form
     name = unfinished.pop(key, None) if function.startswith("-") else None
     if name is None:
-        name = graph.add_node(form or function or "?", above, _RANKS.get(key[0], _OTHER))
+        name = graph.add_node(form or function or "?", above, key[0])
     if goes_on:
         unfinished[key] = name
     return name

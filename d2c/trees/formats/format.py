@@ -95,10 +95,10 @@ class Options:
     convention: ConventionName | None = None
     left_out: Counter[str] = field(default_factory=Counter)
 
-    def function(self, name: str) -> None:
-        """Count the grammatical function of a token or node as left out; `--` is none."""
-        if name not in ("", "--"):
-            self.left_out["functions"] += 1
+    @property
+    def beside(self) -> Counter[str] | None:
+        """Return what counts lost functions and secondary edges; None where none are asked for."""
+        return None if self.clean else self.left_out
 
     def outside(self, line: str) -> None:
         """Count a line that belongs to no tree. Raises Malformed where such lines are errors."""

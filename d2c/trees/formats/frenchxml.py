@@ -32,16 +32,15 @@ def _tree(element: Element, options: Options) -> CTree | None:
         node, parent = stack.pop()
         function = node.get("fct", "")
         if node.tag == "w" and not len(node):
-            options.function(function)
-            graph.add_word(_word(node), parent)
+            graph.add_word(_word(node), parent, function)
             continue
-        name = graph.add_node(_COMPOUND + _tag(node) if node.tag == "w" else node.tag, parent)
-        options.function(function)
+        label = _COMPOUND + _tag(node) if node.tag == "w" else node.tag
+        name = graph.add_node(label, parent, function)
         options.left_out["compound lemmas"] += "lemma" in node.attrib
         stack += [(child, name) for child in reversed(node)]
     comments = [f"sent_id = {element.attrib['nb']}"] if "nb" in element.attrib else []
     comments += [f"{name} = {value}" for name, value in element.attrib.items() if name != "nb"]
-    return graph.tree(comments=tuple(comments)) if graph.words else None
+    return graph.tree(False, tuple(comments), options.beside) if graph.words else None
 
 
 def _tag(node: Element) -> str:

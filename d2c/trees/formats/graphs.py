@@ -5,14 +5,17 @@ Linear time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from d2c.trees.cleaning import check_names, punctuates, unwrap
-from d2c.trees.ctree import CTree, Tokens, canonical
+from d2c.trees.cleaning import check_names, unwrap
+from d2c.trees.ctree import CTree, Tokens, canonical, trusted_ctree
+from d2c.trees.marks import head_rank, marked_heads, ranks_of
 
 VIRTUAL_ROOT = "VROOT"
-HEAD = "HD"  # the edge label of head children in NEGRA and TIGER
+HEAD = "HD"  # the function of head children in NEGRA and TIGER
+NO_FUNCTION = "--"
 Name = str | int  # of a node, and the index of a token
 
 
@@ -28,61 +31,82 @@ class GraphError(ValueError):
 class Graph:
     """A tree as it is read, tokens from left to right, nodes in any order.
 
-    words:   form and tag of each token, perhaps lemma and morphology, `--` where it has none
-    labels:  of every node, by name; nodes over no token are left out of the tree
-    parents: of every token and node, None for none; what has none hangs from a node VROOT, unless it is alone
-    ranks:   of every token and node; the head child is the child of the lowest rank, of equal ones the
-             leftmost
+    words:     form and tag of each token, perhaps lemma and morphology, `--` where it has none
+    labels:    of every node, by name; nodes over no token are left out of the tree
+    parents:   of every token and node, None for none; what has none hangs from a node VROOT, unless it is
+               alone
+    functions: in the parent, of every token and node that has one
+    secondary: edges: node, function, second parent (None for VROOT)
     """
 
     words: list[tuple[str, ...]] = field(default_factory=list)
     labels: dict[str, str] = field(default_factory=dict)
     parents: dict[Name, str | None] = field(default_factory=dict)
-    ranks: dict[Name, int] = field(default_factory=dict)
+    functions: dict[Name, str] = field(default_factory=dict)
+    secondary: list[tuple[Name, str, str | None]] = field(default_factory=list)
 
-    def add_word(self, columns: tuple[str, ...], parent: str | None, rank: int = 0) -> None:
+    def add_word(self, columns: tuple[str, ...], parent: str | None, function: str = "") -> None:
         """Add the next token."""
         name = len(self.words)
-        self.parents[name], self.ranks[name] = parent, rank
+        self.parents[name], self.functions[name] = parent, function
         self.words.append(columns)
 
-    def add_node(self, label: str, parent: str | None, rank: int = 0, name: str | None = None) -> str:
+    def add_node(self, label: str, parent: str | None, function: str = "", name: str | None = None) -> str:
         """Add a node, and return its name: its number, unless one is given."""
         name = name or str(len(self.labels))
-        self.labels[name], self.parents[name], self.ranks[name] = label, parent, rank
+        self.labels[name], self.parents[name], self.functions[name] = label, parent, function
         return name
 
-    def tree(self, marked: bool = False, comments: tuple[str, ...] = ()) -> CTree:
-        """Return the c-tree; marked: with head children. Raises GraphError where the nodes form no tree, and
-        ValueError where no token is in it."""
+    def add_edge(self, name: Name, function: str, above: str | None) -> None:
+        """Add a secondary edge of a token or node; above: its second parent, None for VROOT."""
+        self.secondary.append((name, known_function(function), above))
+
+    def tree(
+        self, marked: bool = False, comments: tuple[str, ...] = (), left_out: Counter[str] | None = None
+    ) -> CTree:
+        """Return the c-tree. Raises GraphError where the nodes form no tree, and ValueError where no token is
+        in it.
+
+        marked:   with head children, if one is marked
+        left_out: with functions and secondary edges, and counts those that the tree cannot hold: functions of
+                  wrappers, edges of what is over no token
+        """
         order, children = self._children()
         n, first = len(self.words), list(range(len(self.words)))
         ids = dict[Name | None, int]((i, i) for i in range(n))
-        symbols: list[str] = []
+        names: list[str | None] = []
         rows: list[tuple[int, ...]] = []
-        heads: list[int] = []
         for name in reversed(order):
-            kids = sorted(
-                [child for child in children[name] if child in ids], key=lambda kid: first[ids[kid]]
-            )
+            kids = [ids[child] for child in children[name] if child in ids]
             if not kids:
                 continue
+            kids.sort(key=first.__getitem__)
             ids[name] = n + len(rows)
-            rows.append(tuple([ids[kid] for kid in kids]))
-            first.append(first[rows[-1][0]])
-            symbols.append(VIRTUAL_ROOT if name is None else self.labels[name])
-            heads.append(ids[min(kids, key=self.ranks.__getitem__)] if marked else 0)
+            rows.append(tuple(kids))
+            first.append(first[kids[0]])
+            names.append(name)
         if not rows:
             raise ValueError("a sentence without tokens")
         root = n + len(rows) - 1
         if len(rows[-1]) == 1:
-            root = rows[-1][0]
-            symbols, rows, heads = symbols[:-1], rows[:-1], heads[:-1]
+            root = rows.pop()[0]
+            names.pop()
+            del ids[None]
+        symbols = tuple([VIRTUAL_ROOT if name is None else self.labels[name] for name in names])
         forms, tags, *others = zip(*self.words, strict=True)
         lemmas, morphs = map(known_column, others) if others else (None, None)
         tokens = Tokens(forms, tags, lemmas, morphs, comments)
-        whole = CTree(tokens, tuple(symbols), tuple(rows), tuple(heads) if marked else None)
-        return unwrap(canonical(whole, root), False)
+        functions = [known_function(self.functions.get(name, "")) for name in (*range(n), *names)]
+        heads = marked_heads(functions, forms, rows) if marked else None
+        if left_out is None:
+            return unwrap(canonical(trusted_ctree(tokens, symbols, tuple(rows), heads), root), False)
+        known = tuple(functions) if any(functions) else None
+        edges = [(ids.get(node, -1), name, ids.get(above, -1)) for node, name, above in self.secondary]
+        whole = trusted_ctree(tokens, symbols, tuple(rows), heads, None, (known, tuple(edges)))
+        ctree = unwrap(canonical(whole, root), False)
+        left_out["secondary edges"] += len(edges) - len(ctree.secondary)
+        left_out["functions"] += ctree.top is not None and known is not None and known[root] != ""
+        return ctree
 
     def _children(self) -> tuple[list[str | None], dict[str | None, list[Name]]]:
         """Return nodes, parents before children and None, that of all, first; and the children of each."""
@@ -107,30 +131,57 @@ def known_column(values: Iterable[str]) -> tuple[str, ...] | None:
     return column if {*column} - {"--", ""} else None
 
 
-def head_rank(function: str, form: str | None = None) -> int:
-    """Return the rank of a child by its edge label: HD first, then what is not punctuation."""
-    return 0 if function.upper() == HEAD else 1 + (form is not None and punctuates(form))
+def known_function(function: str) -> str:
+    """Return a function, "" where there is none."""
+    return "" if function == NO_FUNCTION else function
 
 
-def listed(ctree: CTree) -> tuple[CTree, list[int], list[bool]]:
+def listed(ctree: CTree, mark: str = HEAD) -> tuple[CTree, list[int], list[str]]:
     """List a tree as graph formats hold it, with its wrapper as a node (a label-less one is called TOP, as a
-    label-less root is): the parent of each token and node, -1 where it is the root, and whether it is a head
-    child.
+    label-less root is): the parent of each token and node, -1 where it is the root, and its function.
+
+    Edges keep their functions. A head child without one is marked where the functions beside it show
+    another; where a tree has no functions at all, all head children are marked. A head child that has another
+    function than the mark keeps it, so that it is not read as the head: see `hidden_heads`.
 
     A root VROOT with several children is no node there: what hangs from it has no parent. Raises ValueError
     for names that are empty.
     """
     check_names(ctree)
     if ctree.top is not None:
-        heads = None if ctree.head_children is None else (*ctree.head_children, ctree.root)
-        labels, children = (*ctree.labels, ctree.top or "TOP"), (*ctree.children, (ctree.root,))
-        ctree = CTree(ctree.tokens, labels, children, heads)
+        ctree = replace(
+            ctree,
+            labels=(*ctree.labels, ctree.top or "TOP"),
+            children=(*ctree.children, (ctree.root,)),
+            head_children=None if ctree.head_children is None else (*ctree.head_children, ctree.root),
+            functions=None if ctree.functions is None else (*ctree.functions, ""),
+        )
     elif ctree.labels and not ctree.labels[-1]:
         ctree = replace(ctree, labels=(*ctree.labels[:-1], "TOP"))
-    are_heads = [False] * (ctree.root + 1)
-    for head in ctree.head_children or ():
-        are_heads[head] = True
+    functions = list(ctree.functions or [""] * (ctree.root + 1))
+    for head, shown in _shown_heads(ctree):
+        if ctree.functions is None or (head != shown and not functions[head] and head_rank(functions[shown])):
+            functions[head] = mark
     parents = ctree.parents()
     if ctree.labels and ctree.labels[-1] == VIRTUAL_ROOT and len(ctree.children[-1]) > 1:
         parents = [-1 if parent == ctree.root else parent for parent in parents[:-1]]
-    return ctree, parents, are_heads
+    return ctree, parents, functions
+
+
+def hidden_heads(ctree: CTree) -> int:
+    """Return how many head children the functions of a tree hide from who reads it as written: they have
+    another function than the mark, or a child beside them has the mark."""
+    if ctree.functions is None:
+        return 0
+    return sum(
+        head != shown and (ctree.functions[head] != "" or not head_rank(ctree.functions[shown]))
+        for head, shown in _shown_heads(ctree)
+    )
+
+
+def _shown_heads(ctree: CTree) -> Iterator[tuple[int, int]]:
+    """Yield [K] the head child of each node, and that which functions show; nothing without head children."""
+    if ctree.head_children is not None:
+        ranks = ranks_of(ctree.functions or [""] * (ctree.root + 1), ctree.tokens.forms)
+        for head, kids in zip(ctree.head_children, ctree.children, strict=True):
+            yield head, min(kids, key=ranks.__getitem__)

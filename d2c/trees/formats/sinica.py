@@ -1,7 +1,7 @@
 """The Sinica treebank: `#3:id.[doc] VP(Head:VC2:看|goal:NP(Head:Nab:書))#。(PERIODCATEGORY)`; read only.
 
-A node is `role:CATEGORY(child|child)`, a leaf `role:TAG:word` or `TAG:word`. Labels are kept without roles;
-the role Head marks head children, and where there is none, head does, the role of what 的 or 得 stands with.
+A node is `role:CATEGORY(child|child)`, a leaf `role:TAG:word` or `TAG:word`. Roles are functions; Head marks
+head children, and where there is none, head does, the role of what 的 or 得 stands with.
 The final punctuation, outside the tree, becomes the last child of its root, tagged with its category.
 """
 
@@ -20,8 +20,7 @@ _MARK = re.compile(r"([^#]*)\(([A-Z0-9]*CATEGORY)\)")
 _FULL_WIDTH = re.compile("[｜（）]")
 _HIDES = re.compile("[｜（）](?=.*:)")  # only a word may hold them, and nothing follows it
 _TOKEN = re.compile(r"[()|]|[^()|]+")
-_RANKS = {"Head": 0, "head": 1}
-_OTHER, _PUNCTUATION = 2, 3
+_HEADS = ("Head", "head")
 
 
 def _items(path: AnyPath, _options: Options) -> Iterator[tuple[int, str]]:
@@ -54,33 +53,32 @@ def _tree(text: str, options: Options) -> CTree:
                 meant = "|()"["｜（）".index(hides[0])]
                 raise ValueError(f"the full-width {hides[0]} in {token!r} hides words; write {meant}")
             role, *rest = token.split(":")
-            rank = _RANKS.get(role, _OTHER) if rest else _OTHER
-            options.function(role if len(rest) > 1 - is_node else "")
+            function = role if len(rest) > 1 - is_node else ""
             if is_node:
                 label = rest[0] if rest else role
                 if not label:
                     raise ValueError(f"the node {token!r} has no label")
                 if len(rest) > 1:
                     raise ValueError(f"the node {token!r} has more than a role and a label")
-                open_nodes.append(graph.add_node(label, open_nodes[-1], rank))
+                open_nodes.append(graph.add_node(label, open_nodes[-1], function))
                 continue
             if not rest:
                 raise ValueError(f"the leaf {token!r} has no tag")
-            if len(rest) > 2 and rest[0] in _RANKS:
+            if len(rest) > 2 and rest[0] in _HEADS:
                 del rest[0]  # of two roles
             if len(rest) > 2:
                 raise ValueError(f"the leaf {token!r} has more than a role, a tag and a word")
             tag, word = rest if len(rest) > 1 else (role, rest[0])
             if not tag or not word:
                 raise ValueError(f"the leaf {token!r} has no {'word' if tag else 'tag'}")
-            graph.add_word((word, tag), open_nodes[-1], rank)
+            graph.add_word((word, tag), open_nodes[-1], function)
     if len(open_nodes) > 1:
         raise ValueError("a closing bracket is missing")
     if mark and mark[1].strip():
         tops = [name for name, parent in graph.parents.items() if parent is None]
         root = tops[0] if len(tops) == 1 and isinstance(tops[0], str) else None
-        graph.add_word((mark[1].strip(), mark[2]), root, _PUNCTUATION)
-    return graph.tree(options.marked)
+        graph.add_word((mark[1].strip(), mark[2]), root)
+    return graph.tree(options.marked, left_out=options.beside)
 
 
 read_sinica = item_reader(_items, _tree)
