@@ -33,7 +33,9 @@ def element_reader(
     """
 
     def items(path: AnyPath, options: Options) -> Iterator[tuple[int, Element | Malformed]]:
-        collector = _Collector(tag, without_text, with_text, options.charset)
+        collector = _Collector(tag, without_text, options.charset)
+        if with_text:
+            collector = _TextCollector(tag, without_text, options.charset, with_text)
         return ((0, item) for item in _elements(path, collector))
 
     def tree(element: Element, options: Options) -> CTree | None:
@@ -77,7 +79,7 @@ def _elements(path: AnyPath, collector: _Collector) -> Iterator[Element | Malfor
 
 
 class _Collector:
-    """Elements with a tag as they become complete. Linear time; of text only that of `with_text` is kept.
+    """Elements with a tag as they become complete. Linear time; text is not kept.
 
     In elements without text, letters and digits are a fault (not marks: PCC has a stray `+`). Entities that a
     file declares are refused: some grow to gigabytes when they are put in.
@@ -85,12 +87,9 @@ class _Collector:
     external: whether there is a DTD in another file; expat drops from attributes what refers to its entities
     """
 
-    def __init__(
-        self, tag: str, without_text: Set[str], with_text: Set[str], encoding: str | None = None
-    ) -> None:
-        self.tag, self.without_text, self.with_text = tag, without_text, with_text
+    def __init__(self, tag: str, without_text: Set[str], encoding: str | None) -> None:
+        self.tag, self.without_text = tag, without_text
         self.open_elements: list[Element] = []
-        self.pieces: list[str] = []  # of the text of the innermost
         self.outermost: Element | None = None  # with the tag
         self.fault: Malformed | None = None  # of the outermost
         self.complete: list[Element | Malformed] = []
@@ -104,7 +103,6 @@ class _Collector:
         self.parser.StartDoctypeDeclHandler = self._doctype
 
     def _start(self, tag: str, values: dict[str, str]) -> None:
-        self._close_text(self.open_elements[-1] if self.open_elements else None, whole=False)
         if self.outermost is not None:
             element = SubElement(self.open_elements[-1], tag, values)
         else:
@@ -115,27 +113,15 @@ class _Collector:
 
     def _end(self, tag: str) -> None:
         element = self.open_elements.pop()
-        self._close_text(element, whole=True)
         if element is self.outermost:
             self.complete.append(self.fault or element)
             self.outermost = self.fault = None
 
     def _text(self, text: str) -> None:
-        if self.open_elements[-1].tag in self.with_text:
-            if self.outermost is not None:
-                self.pieces.append(text)
-        elif self.open_elements[-1].tag in self.without_text and any(map(str.isalnum, text)):
-            self._refuse(text, "it is in no word" if self.with_text else "words are attributes")
-
-    def _close_text(self, element: Element | None, whole: bool) -> None:
-        """Give the text so far to its element, of which it must be all."""
-        if self.pieces and element is not None:
-            text = "".join(self.pieces)
-            self.pieces.clear()
-            if whole and len(element) == 0:
-                element.text = text
-            elif not text.isspace():
-                self._refuse(text, f"<{element.tag}> has others")
+        if text.isspace() or self.open_elements[-1].tag not in self.without_text:
+            return
+        if any(map(str.isalnum, text)):
+            self._refuse(text, "words are attributes")
 
     def _refuse(self, text: str, why: str) -> None:
         lines = text.lstrip().count("\n")  # between the text and the next tag, at which the parser is
@@ -151,6 +137,39 @@ class _Collector:
 
     def _entity(self, name: str, *_: object) -> None:
         raise ValueError(f"it declares the entity {name!r}; write what it stands for")
+
+
+class _TextCollector(_Collector):
+    """Elements with a tag, some with the text in them, beside which there is then nothing else."""
+
+    def __init__(self, tag: str, without_text: Set[str], encoding: str | None, with_text: Set[str]) -> None:
+        super().__init__(tag, without_text, encoding)
+        self.with_text = with_text
+        self.pieces: list[str] = []  # of the text of the innermost
+
+    def _start(self, tag: str, values: dict[str, str]) -> None:
+        if self.pieces:
+            self._close_text(self.open_elements[-1], whole=False)
+        super()._start(tag, values)
+
+    def _end(self, tag: str) -> None:
+        if self.pieces:
+            self._close_text(self.open_elements[-1], whole=True)
+        super()._end(tag)
+
+    def _text(self, text: str) -> None:
+        if self.open_elements[-1].tag not in self.with_text:
+            super()._text(text)
+        elif self.outermost is not None:
+            self.pieces.append(text)
+
+    def _close_text(self, element: Element, whole: bool) -> None:
+        text = "".join(self.pieces)
+        self.pieces.clear()
+        if whole and len(element) == 0:
+            element.text = text
+        elif not text.isspace():
+            self._refuse(text, f"there are others in <{element.tag}>")
 
 
 def attributes(values: dict[str, str]) -> str:
