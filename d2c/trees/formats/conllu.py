@@ -45,6 +45,7 @@ _TAGS = "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM
 UPOS = frozenset(_TAGS.split())
 _LARGEST = 10**9
 _HUGE = re.compile("-?[0-9]{10,}")
+_BREAKS = str.maketrans("\r\n", "  ")
 _BLANK_LINE = re.compile(r"^[ \t]+$", re.MULTILINE)
 _ID, _FORM, _LEMMA, _UPOS, _XPOS, _FEATS, _HEAD, _LABEL = range(8)
 _KEPT = _FORM, _LEMMA, _XPOS, _FEATS, _LABEL
@@ -146,7 +147,7 @@ def _over_source(
 
 
 def _as_lines(comments: Iterable[str]) -> list[str]:
-    return [f"# {' '.join(comment.splitlines())}\n" for comment in comments]
+    return [f"# {comment.translate(_BREAKS)}\n" for comment in comments]
 
 
 def save_conllu(dtrees: Iterable[DTree], path: Path) -> None:
@@ -162,6 +163,16 @@ def comment_of(comments: Iterable[str], name: str) -> str | None:
         if equals and key.strip() == name:
             return value.strip()
     return None
+
+
+def comments_in(source: str) -> tuple[str, ...]:
+    """Return the comments in the lines of a sentence, a `source` of tokens."""
+    return _comments(source[: _comments_end(source)])
+
+
+def tree_in(source: str) -> DTree | None:
+    """Return the d-tree in the lines of a sentence, a `source` of tokens; None where there are none."""
+    return next(iter(_dtrees((source, lambda: False))), None)
 
 
 def _ids(n: int) -> tuple[str, ...]:

@@ -15,7 +15,9 @@ from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.alpinoxml import ALPINOXML
 from d2c.trees.formats.brackets import BRACKETS
+from d2c.trees.formats.conll2012 import CONLL2012
 from d2c.trees.formats.conllu import CONLL2009, CONLLU, CONLLX
+from d2c.trees.formats.constituency import CONSTITUENCY
 from d2c.trees.formats.corenlp import CORENLP, CORENLP_XML
 from d2c.trees.formats.discbracket import DISCBRACKET
 from d2c.trees.formats.export import EXPORT
@@ -50,6 +52,8 @@ FORMATS = _named(
     JSONTREES,
     GENIA,
     FRENCHXML,
+    CONLL2012,
+    CONSTITUENCY,
 )
 DTREES: dict[str, Format[DTree]] = {row.name: row for row in (CONLLU, CONLLX, CONLL2009)}
 DTREE_SUFFIXES = tuple(suffix for row in DTREES.values() for suffix in row.suffixes)
@@ -67,6 +71,7 @@ _KINDS = {  # of files that hold c-trees only if they look so: endings, and what
 }
 _OF_D2C = frozenset(["spans", "error"])  # one of them is in each JSON line of `d2c parse`
 _MOST_KEYS = 5  # that a message shows
+_DTREES = re.compile(r"(?:#.*\n|\n)*1\t[^\t\n]+(?:\t[^\t\n]+){4,}")  # how CoNLL-U and its relatives begin
 _OUTERMOST = re.compile(r"<([A-Za-z_][\w:.-]*)")
 
 
@@ -87,7 +92,10 @@ def format_of(path: AnyPath, default: str = "brackets") -> str:
 
 
 def is_treebank(path: AnyPath) -> bool:
-    """Return whether a file called as JSON, CoNLL-U or a table holds c-trees by what it looks like."""
+    """Return whether a file holds c-trees by its name, or, called as JSON, CoNLL-U or a table, by what it looks
+    like."""
+    if _by_name(path, ""):
+        return True
     kind, start = _kind_by_name(path), first_characters(path, _SNIFFED)
     return any(row.looks_so(start) for row in FORMATS.values() if row.named_as == kind)
 
@@ -98,13 +106,16 @@ def _kind_by_name(path: AnyPath) -> str:
 
 
 def _kind_by_content(start: str, named: str, default: str) -> str:
-    """Return what any XML and JSON is called as, of a file that is called as brackets are or as nothing."""
+    """Return what any XML, JSON and CoNLL is called as, of a file called as brackets are or as nothing."""
     text = start.removeprefix("\xef\xbb\xbf").lstrip()
     if named not in (default, "brackets"):
         return named
     if text.startswith("<"):  # lines of the Chinese Treebank do so, too
         rows = (row for row in FORMATS.values() if row.named_as == _XML or row.name == _XML)
         return _XML if text.startswith("<?xml") or any(row.looks_so(start) for row in rows) else named
+    rows = (row for row in FORMATS.values() if row.named_as == CONLLU.name)
+    if _DTREES.match(text) or any(row.looks_so(start) for row in rows):
+        return CONLLU.name
     return "json" if text.startswith(("{", "[")) and outer_keys(text) else named
 
 

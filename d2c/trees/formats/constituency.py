@@ -1,0 +1,118 @@
+"""CoNLL-U whose sentences have a c-tree in a comment, as Stanza reads and writes them.
+
+    # constituency = (ROOT (S (NP (PRP They)) (VP (VBD slept))))
+    1  They   they   PRON  PRP  Case=Nom    2  _  _  _
+    2  slept  sleep  VERB  VBD  Tense=Past  0  _  _  _
+
+The words are those of the rows, the tags those of the tree. What else the rows say stays as it is. Of a tree
+that was read from no CoNLL-U, they have the tags, and the heads that its head children make, if it has some.
+Marked head children are those that the heads induce.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from d2c.trees.cleaning import plain
+from d2c.trees.conversion import to_dependencies
+from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.dtree import DTree
+from d2c.trees.formats.brackets import bracket_trees, escape, format_bracket
+from d2c.trees.formats.conllu import comment_of, comments_in, format_conllu, read_conllu, tree_in
+from d2c.trees.formats.format import ATTRIBUTES, CFormat, Options, Reader, Writer
+from d2c.trees.heads import induce_heads
+
+NAME = "constituency"
+_COMMENT = re.compile(rf"^#[ \t]*{NAME}[ \t]*=", re.MULTILINE)
+_NOT_HELD = ("gaps", "functions", "secondary edges", "text offsets")
+_BLANKS_IN_WORD = re.compile(r"\(([^ ()]++) ([^ ()]++ [^()]++)\)")  # as Stanza writes Vietnamese
+
+
+def _trees(block: Any, options: Options) -> Iterator[CTree]:
+    for dtree in read_conllu.trees(block, options):
+        if dtree:
+            ctree = _over(dtree)
+            known = options.marked and max(dtree.heads) >= 0
+            yield induce_heads(ctree, dtree.heads) if known else ctree
+
+
+def _over(dtree: DTree) -> CTree:
+    """Return the tree in a comment over the words of the rows. Raises ValueError where it is of other
+    words."""
+    tokens = dtree.tokens
+    text = comment_of(tokens.comments, NAME)
+    if text is None:
+        raise ValueError(f"there is no comment `# {NAME} = ...` with its tree")
+    text = _BLANKS_IN_WORD.sub(lambda leaf: f"({leaf[1]} {escape(leaf[2])})", text)
+    ctrees = list(bracket_trees(text))
+    if len(ctrees) != 1:
+        raise ValueError(f"the comment `# {NAME}` has {len(ctrees)} trees")
+    ctree, forms = ctrees[0], tokens.forms
+    leaves = ctree.tokens.forms
+    if len(leaves) != len(forms):
+        raise ValueError(f"its tree has {len(leaves)} words, not {len(forms)}")
+    for number, (leaf, form) in enumerate(zip(leaves, forms, strict=True), 1):
+        if leaf != form and plain(leaf) != plain(escape(form)):
+            raise ValueError(f"word {number} of its tree is {leaf!r}, not {form!r}")
+    tags = tuple(
+        [own if escape(own) == tag else tag for own, tag in zip(tokens.tags, ctree.tokens.tags, strict=True)]
+    )
+    return replace(ctree, tokens=replace(tokens, tags=tags, comments=_others(tokens.comments)))
+
+
+def format_constituency(ctree: CTree, _number: int = 1) -> str:
+    """Return a sentence. Raises ValueError for gaps, empty names, blanks in labels, and what CoNLL-U cannot
+    express."""
+    if blank := next((label for label in ctree.labels if escape(label) != label), ""):
+        raise ValueError(f"the label {blank!r} has a blank or a bracket, which the comment cannot hold")
+    tokens, n = ctree.tokens, len(ctree.tokens)
+    dtree = tree_in(tokens.source)
+    if dtree is None or len(dtree.tokens) != n:
+        dtree = DTree(tokens, (-1,) * n)
+    if ctree.head_children is not None and not _induces(dtree, ctree):
+        heads, labels = to_dependencies(ctree).heads, dtree.labels or ("_",) * n
+        kept = zip(labels, heads, dtree.heads, strict=True)
+        dtree = replace(dtree, heads=heads, labels=tuple([a if new == old else "_" for a, new, old in kept]))
+    written = replace(dtree, tokens=replace(tokens, tags=dtree.tokens.tags))
+    return format_conllu(written, _comments(tokens, f"{NAME} = {format_bracket(ctree)}"))
+
+
+def _induces(dtree: DTree, ctree: CTree) -> bool:
+    """Return whether the heads of a d-tree make the head children that a c-tree has."""
+    if max(dtree.heads) < 0:
+        return False
+    try:
+        return induce_heads(ctree, dtree.heads).head_children == ctree.head_children
+    except ValueError:  # of heads that form no tree
+        return False
+
+
+def _comments(tokens: Tokens, tree: str) -> tuple[str, ...]:
+    """Return the comments of a sentence with that of its tree: where it stood, or at the end."""
+    read = comments_in(tokens.source)
+    if len(read) != len(tokens.comments) + 1 or _others(read) != tokens.comments:
+        return (*tokens.comments, tree)
+    return tuple([comment if _others([comment]) else tree for comment in read])
+
+
+def _others(comments: Iterable[str]) -> tuple[str, ...]:
+    return tuple([comment for comment in comments if comment_of([comment], NAME) is None])
+
+
+def looks_so(start: str) -> bool:
+    """Return whether a file that begins so has trees in comments."""
+    return _COMMENT.search(start) is not None
+
+
+CONSTITUENCY = CFormat(
+    NAME,
+    (".trees.conllu",),
+    Reader(read_conllu.items, _trees),
+    Writer(format_constituency),
+    holds=tuple([one for one in ATTRIBUTES if one not in _NOT_HELD]),
+    named_as="conllu",
+    looks_so=looks_so,
+)
