@@ -16,9 +16,10 @@ from d2c.commands.options import FilePath, continuous_option, file_options
 from d2c.commands.progress import shown
 from d2c.commands.terminal import say
 from d2c.trees.formats.conllu import CONLLU, format_conllu, read_conllu
+from d2c.trees.formats.constituency import CONSTITUENCY
 from d2c.trees.formats.conversion import convert_treebank, told_left_out
 from d2c.trees.formats.reading import Reading
-from d2c.trees.formats.registry import DTREE_SUFFIXES, FORMATS, WRITABLE
+from d2c.trees.formats.registry import DTREE_SUFFIXES, FORMATS, WRITABLE, treebank_called, treebank_in
 
 
 @click.command()
@@ -59,9 +60,14 @@ def convert(
     files = reading.files(sources, *DTREE_SUFFIXES)
     if heads and len(files) > 1:
         raise click.UsageError("--heads is for a single file; convert each by itself")
+    to_conllu = is_called(target, CONLLU.suffixes) and not treebank_called(target)
+    to_conllu &= target_format != CONSTITUENCY.name
     # What --from says of files counts, whatever they are called.
-    kinds = [not reading.format_name and is_called(path, DTREE_SUFFIXES) for path in files]
-    kinds.append(is_called(target, CONLLU.suffixes))
+    kinds = [
+        not reading.format_name and is_called(path, DTREE_SUFFIXES) and (to_conllu or not treebank_in(path))
+        for path in files
+    ]
+    kinds.append(to_conllu)
     if len({*kinds}) > 1 and "-" not in map(str, (*files, target)):
         raise click.UsageError("use `d2c encode` and `d2c decode` between trees and CoNLL-U")
     of_trees = (clean, heads, target_format, reading.format_name, reading.traces, reading.merge)

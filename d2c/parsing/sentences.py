@@ -15,8 +15,9 @@ from d2c.parsing.options import JSON_LINES
 from d2c.parsing.output import format_by_name
 from d2c.parsing.sentence import Sentence
 from d2c.trees.formats.conllu import read_conllu
+from d2c.trees.formats.constituency import CONSTITUENCY
 from d2c.trees.formats.reading import Reading
-from d2c.trees.formats.registry import DTREE_SUFFIXES, is_treebank
+from d2c.trees.formats.registry import DTREE_SUFFIXES, treebank_in
 
 _PARQUET = ".parquet"
 PARSED = (*JSON_LINES, _PARQUET)  # how names of files end that d2c has parsed
@@ -26,13 +27,15 @@ _ROWS = 1000  # of a table that are read at once
 
 def content_of(file: Path, reading: Reading) -> str:
     """Return what a file holds by the format that is said, or by its name: `json`, `parquet` or `conllu`; ""
-    for a treebank."""
+    for a treebank, which may be called so, too."""
     endings = {DTREE_SUFFIXES: "conllu", (_PARQUET,): "parquet"}
     named = (content for names, content in endings.items() if is_called(file, names))
     content = reading.format_name or format_by_name(file) or next(named, "")
-    if content not in _READERS or (content == "json" and not reading.format_name and is_treebank(file)):
+    if content not in _READERS:
         return ""
-    return content
+    # What has both trees is CoNLL-U here.
+    is_treebank = not reading.format_name and treebank_in(file) not in ("", CONSTITUENCY.name)
+    return "" if is_treebank else content
 
 
 def is_parsed(file: Path, reading: Reading) -> bool:

@@ -19,6 +19,7 @@ from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.formats.pairs import check_words, side_by_side
 from d2c.trees.formats.reading import Reading
+from d2c.trees.formats.registry import treebank_in
 from d2c.viewing.page import Json, Sentences, page
 
 MOST = 100_000  # sentences of a page: with more of them a browser takes many seconds and GB
@@ -39,7 +40,9 @@ def read_viewed(
 
     for path in files:
         refusals, number = Refusals(reading.faults), 0
-        viewed: Iterator[Sentence] = map(_with_reason, sentences_in(path, reading, refusals))
+        viewed: Iterator[Sentence] = map(
+            _with_reason, sentences_in(path, reading, refusals, not treebank_in(path))
+        )
         if dtrees is None:
             viewed = each_located(encoded, viewed, file_name(path), refusals)
         else:

@@ -41,7 +41,7 @@ def gaps(tmp_path: Path) -> Path:
     return file
 
 
-@pytest.mark.parametrize("name", [name for name in WRITABLE if name != "brackets"])
+@pytest.mark.parametrize("name", [name for name in WRITABLE if "gaps" in FORMATS[name].holds])
 def test_trees_with_gaps_come_back_from_every_format(gaps: Path, tmp_path: Path, name: str) -> None:
     treebank, conllu, back = (
         tmp_path / "x",

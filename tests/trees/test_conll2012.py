@@ -60,7 +60,7 @@ def test_trees(tmp_path: Path, name: str) -> None:
 
 
 def test_standard_input() -> None:
-    assert run("convert", "-", "-", text=TWO).stdout == TREES
+    assert run("convert", "--from", "conll2012", "-", "-", text=TWO).stdout == TREES
 
 
 def test_what_is_left_out(tmp_path: Path) -> None:

@@ -66,6 +66,11 @@ def held(ctree: CTree, name: str) -> CTree:
         forms, tags = [unescape(escape(form)) for form in tokens.forms], list(map(_label, tokens.tags))
         labels = tuple(map(_label, labels))
         return replace(ctree, tokens=Tokens(tuple(forms), tuple(tags)), labels=labels, head_children=None)
+    if name == "constituency":  # rows of CoNLL-U beside brackets
+        lemmas, morphs = (
+            None if set(column or "_") == {"_"} else column for column in (tokens.lemmas, tokens.morphs)
+        )
+        return replace(ctree, tokens=Tokens(tokens.forms, tokens.tags, lemmas, morphs))
     spaced = str if "blanks" in holds else _without_blanks
     columns = [
         column and known_column(spaced(value) or "--" for value in column)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 from d2c.trees.cleaning import plain
 from d2c.trees.conversion import to_dependencies
@@ -22,7 +22,7 @@ from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import bracket_trees, escape, format_bracket
 from d2c.trees.formats.conllu import comment_of, comments_in, format_conllu, read_conllu, tree_in
-from d2c.trees.formats.format import ATTRIBUTES, CFormat, Options, Reader, Writer
+from d2c.trees.formats.format import Attribute, CFormat, Options, Reader, Writer
 from d2c.trees.heads import induce_heads
 
 NAME = "constituency"
@@ -112,7 +112,7 @@ CONSTITUENCY = CFormat(
     (".trees.conllu",),
     Reader(read_conllu.items, _trees),
     Writer(format_constituency),
-    holds=tuple([one for one in ATTRIBUTES if one not in _NOT_HELD]),
+    holds=tuple([one for one in get_args(Attribute) if one not in _NOT_HELD]),
     named_as="conllu",
     looks_so=looks_so,
 )

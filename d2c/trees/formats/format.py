@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
-from typing import Any, Generic, Literal, TextIO, TypeVar, get_args
+from typing import Any, Generic, Literal, TextIO, TypeVar
 
 from d2c.base.errors import FormatError, Refuse, shortened, stop
 from d2c.base.files import AnyPath, file_name
@@ -42,8 +42,6 @@ Attribute = Literal[
     "blanks",  # in words, tags and labels
 ]
 """What some files hold beside the words, tags and labels of continuous trees."""
-
-ATTRIBUTES: tuple[Attribute, ...] = get_args(Attribute)
 
 OF_GRAPHS: tuple[Attribute, ...] = (
     "gaps",

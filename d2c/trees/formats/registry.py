@@ -91,13 +91,18 @@ def format_of(path: AnyPath, default: str = "brackets") -> str:
     return found
 
 
-def is_treebank(path: AnyPath) -> bool:
-    """Return whether a file holds c-trees by its name, or, called as JSON, CoNLL-U or a table, by what it looks
-    like."""
-    if _by_name(path, ""):
-        return True
-    kind, start = _kind_by_name(path), first_characters(path, _SNIFFED)
-    return any(row.looks_so(start) for row in FORMATS.values() if row.named_as == kind)
+def treebank_in(path: AnyPath) -> str:
+    """Return the format of the c-trees in a file by its name, or, called as JSON, CoNLL-U or a table, by what
+    it looks like; "" where it has none."""
+    kind = _kind_by_name(path)
+    rows = [row for row in FORMATS.values() if row.named_as == kind]
+    start = first_characters(path, _SNIFFED) if rows else ""
+    return treebank_called(path) or next((row.name for row in rows if row.looks_so(start)), "")
+
+
+def treebank_called(path: AnyPath) -> str:
+    """Return the format of c-trees whose files are called so; "" for none."""
+    return _by_name(path, "")
 
 
 def _kind_by_name(path: AnyPath) -> str:
