@@ -16,7 +16,7 @@ from hypothesis import given
 from d2c.base.errors import FormatError
 from d2c.commands.cli import cli
 from d2c.reduction.reduction import Reduction
-from d2c.trees.ctree import CTree, canonical
+from d2c.trees.ctree import CTree, Tokens, canonical
 from d2c.trees.formats.alpinoxml import read_alpinoxml, write_alpinoxml
 from d2c.trees.formats.discbracket import format_discbracket, parse_discbracket
 from d2c.trees.formats.export import format_export, read_export, write_export
@@ -101,7 +101,7 @@ def test_export_of_version_3(tmp_path: Path) -> None:
     assert format_discbracket(ctree) == "(VROOT (S (PPER 0=Er) (VVFIN 1=kommt)) ($. 2=.))"
     assert ctree.tokens.morphs == ("3.Sg", "--", "--") and ctree.head_children is None
     assert ctree.functions == ("SB", "HD", "", "", "") and ctree.secondary == ((1, "MO", 3),)
-    assert not left_out.total()
+    assert +left_out == {"header tables": 1, "comments": 2}
     (marked,) = read_treebank(path, marked=True)
     assert [marked.label(head) for head in marked.head_children or ()] == ["VVFIN", "S"]
     path.write_text(EXPORT.replace("#FORMAT 3\n", ""))  # told by the columns
@@ -134,6 +134,60 @@ def test_errors_of_export(tmp_path: Path, old: str, new: str, message: str) -> N
     with pytest.raises(FormatError) as error:
         list(read_export(path))
     assert str(error.value) == f"{path}{message}"
+
+
+def read_export_with(path: Path, text: str, **options: Any) -> tuple[int, list[str], Counter[str]]:
+    """How many trees a text has, what is wrong with it, and what is left out."""
+    path.write_text(text)
+    faults, left_out = list[str](), Counter[str]()
+    trees = read_export(path, lambda error: faults.append(str(error)), left_out=left_out, **options)
+    return len(list(trees)), [fault.removeprefix(f"{path}:") for fault in faults], +left_out
+
+
+def test_a_header_table_that_has_no_end(tmp_path: Path) -> None:
+    """It ends where the next one, or a sentence, begins."""
+    path, again = tmp_path / "x.export", EXPORT[EXPORT.index("#BOS") :].replace("#FORMAT 3\n", "")
+    assert read_export_with(path, EXPORT + again)[0] == 2
+    for old, new in (("#EOT ORIGIN\n", ""), ("#EOT ORIGIN\n", "#BOT A\n0 x\n#BOT B\n#EOT B\n")):
+        text = EXPORT.replace(old, new).replace("%% a comment\n", "") + again
+        count, faults, left_out = read_export_with(path, text)
+        assert (count, faults) == (2, []) and left_out["lines outside trees"] == 1 + new.count("A")
+        count, faults, left_out = read_export_with(path, text, strict=True)
+        assert count == 2 and faults[0] == "2: sentence 1: the header table that begins here has no #EOT"
+    text = EXPORT + "#BOT late\n" + again + "#BOT last\n1 2\n"
+    assert read_export_with(path, text)[0] == 2
+
+
+def test_lines_outside_of_the_sentences_of_export(tmp_path: Path) -> None:
+    """They are counted, or refused; a sentence whose first line is missing is an error that costs itself."""
+    path = tmp_path / "x.export"
+    text = EXPORT + "* * *\nedited 2003\n\n" + EXPORT[EXPORT.index("#BOS") :] + "end\n"
+    count, faults, left_out = read_export_with(path, text)
+    assert (count, faults) == (2, []) and left_out["lines outside trees"] == 3
+    count, faults, _ = read_export_with(path, text, strict=True)
+    assert count == 2
+    assert faults == [
+        "12: sentence 2: '* * *' belongs to no tree; see --strict",
+        "21: sentence 4: 'end' belongs to no tree; see --strict",
+    ]
+    text = text.replace("#BOS 1 2 890 1 %% another\n", "", 1)
+    count, faults, left_out = read_export_with(path, text)
+    assert count == 1 and left_out["lines outside trees"] == 3
+    assert faults == ["6: sentence 1: expected #BOS before the lines of a sentence"]
+    path.write_text("It is\nno treebank\n")
+    with pytest.raises(FormatError, match="no sentence found in this file"):
+        list(read_export(path))
+    path.write_bytes(EXPORT.replace("Er", "Ér").encode("cp1252"))
+    assert next(read_export(path, charset="cp850")).tokens.forms[0] == "╔r"
+
+
+@pytest.mark.parametrize(("write", "read"), GRAPHS)
+def test_what_says_no_lemma_is_written_as_none(tmp_path: Path, write: Write, read: Any) -> None:
+    """`_`, as in CoNLL-U, and nothing; the lemma of the word `_` is `_`."""
+    tokens = Tokens(("a", "b", "_", "c"), ("A",) * 4, ("_", "", "_", "be"), ("", "X", "_", "_"))
+    tree = CTree(tokens, ("S",), ((0, 1, 2, 3),))
+    (found,) = read(written([tree], write, tmp_path / "x"))
+    assert found.tokens.lemmas == ("--", "--", "_", "be") and found.tokens.morphs == ("--", "X", "_", "--")
 
 
 ALPINO = """<?xml version="1.0"?>

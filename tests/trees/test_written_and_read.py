@@ -15,7 +15,7 @@ from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import escape
 from d2c.trees.formats.conllu import format_conllu, read_conllu
-from d2c.trees.formats.graphs import known_column
+from d2c.trees.formats.graphs import known_column, value_of
 from d2c.trees.formats.registry import FORMATS, Place, read_treebank, write_treebank
 from tests.strategies import any_heads, ctrees
 
@@ -73,7 +73,7 @@ def held(ctree: CTree, name: str) -> CTree:
         return replace(ctree, tokens=Tokens(tokens.forms, tokens.tags, lemmas, morphs))
     spaced = str if "blanks" in holds else _without_blanks
     columns = [
-        column and known_column(spaced(value) or "--" for value in column)
+        column and known_column(spaced(value_of(column, i, tokens)) for i in range(len(tokens)))
         for column in (tokens.lemmas, tokens.morphs)
     ]
     names = [tuple(map(spaced, column)) for column in (tokens.forms, tokens.tags, labels)]

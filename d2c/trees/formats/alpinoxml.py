@@ -14,7 +14,7 @@ from xml.etree.ElementTree import Element
 from d2c.base.counting import many
 from d2c.trees.ctree import CTree, Edge
 from d2c.trees.formats.format import OF_GRAPHS, CFormat, Options, Writer, whole_number
-from d2c.trees.formats.graphs import NO_FUNCTION, Graph, Name, listed
+from d2c.trees.formats.graphs import NO_FUNCTION, Graph, Name, listed, value_of
 from d2c.trees.formats.xml import attributes, element_reader, named
 
 HEAD_RELATION = "hd"
@@ -103,9 +103,9 @@ def format_alpinoxml(ctree: CTree, number: int = 1) -> str:
         tokens = whole.tokens
         values |= {"word": tokens.forms[node], "pt": tokens.tags[node]}
         if tokens.lemmas:
-            values["lemma"] = tokens.lemmas[node]
+            values["lemma"] = value_of(tokens.lemmas, node, tokens)
         if tokens.morphs:
-            values["postag"] = tokens.morphs[node]
+            values["postag"] = value_of(tokens.morphs, node, tokens)
         lines.append(f"<node {attributes(values)}/>\n")
     return "".join([*lines, "</alpino_ds>\n"])
 

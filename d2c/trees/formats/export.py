@@ -3,7 +3,8 @@
 A line is form (or node), lemma in version 4 only, tag, morphology, edge label, parent (0: the virtual root),
 then secondary edges, label and node in turn; a comment may follow after `%%`. Those on the line #BOS are the
 sentence's, others are left out and counted.
-Header tables `#BOT` ... `#EOT` are skipped. `#FORMAT` says the version, otherwise the number of columns. No
+Header tables `#BOT` ... `#EOT` are left out and counted; one without an end ends where something else begins,
+and counts as a line outside of trees. `#FORMAT` says the version, otherwise the number of columns. No
 file says its encoding: NEGRA and TIGER are in Latin-1, newer treebanks in UTF-8.
 """
 
@@ -11,13 +12,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from d2c.base.errors import FormatError
-from d2c.base.files import AnyPath, file_name, lines_in_utf8_or_latin1
+from d2c.base.files import AnyPath, file_name, lines_in_utf8_or_latin1, open_input
 from d2c.trees.ctree import CTree
-from d2c.trees.formats.format import OF_GRAPHS, CFormat, Malformed, Options, Writer, check_text, item_reader
-from d2c.trees.formats.graphs import NO_FUNCTION, Graph, GraphError, Name, listed
+from d2c.trees.formats.format import (
+    OF_GRAPHS,
+    OUTSIDE,
+    CFormat,
+    Malformed,
+    Options,
+    Writer,
+    check_text,
+    item_reader,
+)
+from d2c.trees.formats.graphs import NO_FUNCTION, Graph, GraphError, Name, listed, value_of
 
 FIRST_NODE = 500
 
@@ -40,39 +51,104 @@ class _Rows(NamedTuple):
     columns: list[tuple[int, list[str]]]
 
 
-def _sentences(path: AnyPath, _options: Options) -> Iterator[tuple[int, _Rows | ValueError]]:
+Fault = tuple[int, ValueError]  # after the number of its line
+
+
+@dataclass
+class _Outside:
+    """What stands outside of sentences.
+
+    version: of the format, once a line says it
+    table:   the number of the line that begins a header table which is open
+    first:   of lines that belong nowhere, after its number; lines: how many these are
+    """
+
+    options: Options
+    version: int | None = None
+    table: int = 0
+    first: tuple[int, str] | None = None
+    lines: int = 0
+
+    def take(self, number: int, line: str) -> Iterator[Fault]:
+        """Take a line, and yield what is wrong with it. Raises Malformed for other versions."""
+        if line.startswith(("#BOT", "#FORMAT")):
+            yield from self.table_ends()
+        if line.startswith("#BOT"):
+            self.options.left_out["header tables"] += 1
+            self.table = number
+        elif line.startswith("#FORMAT"):
+            numbers = line.split()[1:2]
+            if numbers not in (["3"], ["4"]):
+                raise Malformed("this format is neither 3 nor 4")
+            self.version = int(numbers[0])
+        elif line.startswith("#EOT"):
+            self.table = 0
+        elif line.startswith("%%"):
+            self.options.left_out["comments"] += 1
+        elif _is_mark(line, "#EOS"):
+            yield (self.first or (number,))[0], ValueError("expected #BOS before the lines of a sentence")
+            self.first, self.lines = None, 0
+        elif line.strip() and not self.table:
+            self.first = self.first or (number, line)
+            self.lines += 1
+
+    def end(self) -> Iterator[Fault]:
+        """Count what stood before a sentence or the end of the file; yield what is an error."""
+        yield from self.table_ends()
+        if self.first:
+            number, line = self.first
+            try:
+                self.options.outside(line)
+            except Malformed as error:
+                yield number, error
+            self.options.left_out[OUTSIDE] += self.lines - 1
+            self.first, self.lines = None, 0
+
+    def table_ends(self) -> Iterator[Fault]:
+        """End a table that has no #EOT where something else begins."""
+        if self.table and self.options.strict:
+            yield self.table, ValueError("the header table that begins here has no #EOT")
+        self.options.left_out[OUTSIDE] += self.table > 0
+        self.table = 0
+
+
+def _lines(path: AnyPath, charset: str | None) -> Iterator[str]:
+    if not charset:
+        yield from lines_in_utf8_or_latin1(path)
+        return
+    with open_input(path, charset) as stream:
+        yield from stream
+
+
+def _sentences(path: AnyPath, options: Options) -> Iterator[tuple[int, _Rows | ValueError]]:
     """Yield the rows of each sentence after the number of its first line, or what is wrong with the lines
     around it.
 
     Raises FormatError for other versions.
     """
-    version, in_table, fault = None, False, ""
-    rows: _Rows | None = None
-    for number, line in enumerate(lines_in_utf8_or_latin1(path), 1):
-        begins = _is_mark(line, "#BOS") and not in_table
-        if rows is None and not begins:
-            in_table = line.startswith("#BOT") or (in_table and not line.startswith("#EOT"))
-            if line.startswith("#FORMAT"):
-                numbers = line.split()[1:2]
-                if numbers not in (["3"], ["4"]):
-                    raise FormatError(file_name(path), number, 0, "this format is neither 3 nor 4")
-                version = int(numbers[0])
-                continue
-            if not line.strip() or in_table or line.startswith(("%%", "#EOT")):
-                continue
-            rows, fault = _Rows(number, version, (), []), "expected #BOS before the lines of a sentence"
-        if begins:
-            if rows is not None:
-                yield number, ValueError(fault or "expected #EOS before the next #BOS")
-            rows, fault = _Rows(number, version, tuple(_COMMENTS.split(line.strip())[1:]), []), ""
-        elif rows is not None and _is_mark(line, "#EOS"):
-            yield rows.line, ValueError(fault) if fault else rows
-            rows = None
-        elif rows is not None and not fault and (text := line.strip(" \t\r\n")):
-            blanks = _WIDE_BLANKS if text.startswith("%%") else _BLANKS
-            rows.columns.append((number, blanks.split(_COMMENT.sub("", text))))
+    outside, rows, number = _Outside(options), None, 0
+    try:
+        for number, line in enumerate(_lines(path, options.charset), 1):
+            if _is_mark(line, "#BOS"):
+                if rows is not None:
+                    yield number, ValueError("expected #EOS before the next #BOS")
+                yield from outside.end()
+                rows = _Rows(number, outside.version, tuple(_COMMENTS.split(line.strip())[1:]), [])
+            elif rows is None:
+                yield from outside.take(number, line)
+            elif _is_mark(line, "#EOS"):
+                yield rows.line, rows
+                rows = None
+            elif text := line.strip(" \t\r\n"):
+                bare = _COMMENT.sub("", text) if "%%" in text else text
+                options.left_out["comments"] += bare != text
+                blanks = _WIDE_BLANKS if text.startswith("%%") else _BLANKS
+                rows.columns.append((number, blanks.split(bare)))
+    except Malformed as error:
+        raise FormatError(file_name(path), number, 0, str(error)) from None
     if rows is not None:
-        yield rows.line, ValueError(fault or "#EOS is missing")
+        yield rows.line, ValueError("#EOS is missing")
+    yield from outside.end()
 
 
 def _sentence(sentence: _Rows, options: Options) -> CTree:
@@ -85,6 +161,7 @@ def _sentence(sentence: _Rows, options: Options) -> CTree:
         width = 5 + lemma_column
         if len(row) < width or (len(row) - width) % 2 or not _NUMBER.fullmatch(row[width - 1]):
             if row[0].startswith("%%"):
+                options.left_out["comments"] += 1
                 continue
             raise Malformed(f"expected {width} columns, the last a node", line)
         form, tag, morph, function, parent = (row[0], *row[width - 4 : width])
@@ -135,9 +212,7 @@ def format_export(ctree: CTree, number: int = 1) -> str:
     lines = [" %% ".join([f"#BOS {number}", *comments])]
     for node, parent in enumerate(parents):
         if node < n:
-            lemma, morph = (
-                (column[node] if column else "") or "--" for column in (tokens.lemmas, tokens.morphs)
-            )
+            lemma, morph = (value_of(column, node, tokens) for column in (tokens.lemmas, tokens.morphs))
             form, tag = tokens.forms[node], tokens.tags[node]
             if form in ("#BOS", "#EOS") or _is_node(form):
                 raise ValueError(f"the word {form!r} cannot be written in the export format")

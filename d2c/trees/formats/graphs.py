@@ -6,7 +6,7 @@ Linear time.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from d2c.trees.cleaning import check_names, unwrap
@@ -42,7 +42,7 @@ class Graph:
     words: list[tuple[str, ...]] = field(default_factory=list)
     labels: dict[str, str] = field(default_factory=dict)
     parents: dict[Name, str | None] = field(default_factory=dict)
-    functions: dict[Name, str] = field(default_factory=dict)
+    functions: dict[Name | None, str] = field(default_factory=dict)
     secondary: list[tuple[Name, str, str | None]] = field(default_factory=list)
 
     def add_word(self, columns: tuple[str, ...], parent: str | None, function: str = "") -> None:
@@ -129,6 +129,13 @@ def known_column(values: Iterable[str]) -> tuple[str, ...] | None:
     """Return a column of the tokens, None where nothing of it is known."""
     column = tuple(values)
     return column if {*column} - {"--", ""} else None
+
+
+def value_of(column: Sequence[str] | None, token: int, tokens: Tokens) -> str:
+    """Return a token's lemma or morphology as files of graphs have it: `--` for none, also for the `_` that
+    says none in CoNLL-U."""
+    value = column[token] if column else ""
+    return value if value not in ("", "_") or tokens.forms[token] == value == "_" else "--"
 
 
 def known_function(function: str) -> str:

@@ -14,7 +14,7 @@ from xml.etree.ElementTree import Element
 
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.format import OF_GRAPHS, CFormat, Options, Writer
-from d2c.trees.formats.graphs import NO_FUNCTION, VIRTUAL_ROOT, Graph, Name, listed
+from d2c.trees.formats.graphs import NO_FUNCTION, VIRTUAL_ROOT, Graph, Name, listed, value_of
 from d2c.trees.formats.xml import attributes, element_reader, named
 
 FIRST_NODE = 500
@@ -104,8 +104,7 @@ def format_tigerxml(ctree: CTree, number: int = 1) -> str:
     lines = [f'<s {attributes(sentence)}>\n<graph root="{names[-1]}">\n<terminals>\n']
     for i in range(n):
         columns = {"id": names[i], "word": tokens.forms[i], "pos": tokens.tags[i]}
-        columns["lemma"] = (tokens.lemmas[i] if tokens.lemmas else "") or "--"
-        columns["morph"] = (tokens.morphs[i] if tokens.morphs else "") or "--"
+        columns |= {"lemma": value_of(tokens.lemmas, i, tokens), "morph": value_of(tokens.morphs, i, tokens)}
         edges = secondary.get(i, [])
         columns |= of_root.get(i, {})
         lines += [f"<t {attributes(columns)}{'' if edges else '/'}>\n", *edges, "</t>\n" if edges else ""]
