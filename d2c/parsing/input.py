@@ -23,7 +23,7 @@ from d2c.protocols.dparser import TextRules, Word
 from d2c.trees.constraints import SpanConstraints
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.formats.brackets import BLANKS
+from d2c.trees.formats.bracket_lines import BLANKS
 from d2c.trees.formats.conllu import Chunk, has_two_tagsets, parse_conllu
 from d2c.trees.formats.format import check_text
 

@@ -22,15 +22,21 @@ _BASIC = re.compile(r"(?:([-=|#^~_[]).*?\1|.)[^-=|#^~_[]*", re.DOTALL)
 def take_wrapper(labels: list[str], children: list[Any], clean: bool) -> str | None:
     """Take a wrapper with one child from the end of lists of nodes, and return its label, None for none.
 
+    A child without a label is a second wrapper: `(ROOT ( (S ...)))`; if it has several children, it becomes
+    the node ROOT.
+
     clean: a wrapper without a label is called TOP, also one with several children, which stays a node
     """
     if not labels or labels[-1] not in WRAPPERS:
         return None
     labels[-1] = "TOP" if clean and not labels[-1] else labels[-1]
-    if len(children[-1]) > 1:
-        return None
-    children.pop()
-    return labels.pop()
+    while len(children[-1]) == 1:
+        children.pop()
+        top = labels.pop()
+        if not labels or labels[-1]:
+            return top
+        labels[-1] = top
+    return None
 
 
 def unwrap(ctree: CTree, clean: bool) -> CTree:

@@ -9,9 +9,10 @@ from random import Random
 
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.formats.brackets import balanced
+from d2c.trees.formats.bracket_lines import tree_lines
 from d2c.trees.formats.conllu import write_conllu
 from d2c.trees.formats.discbracket import parse_discbracket
+from d2c.trees.formats.format import AS_IT_IS
 from d2c.trees.formats.registry import FORMATS
 
 SEEDS = {file.stem: file.read_bytes() for file in (Path(__file__).parent / "seeds").glob("*.txt")}
@@ -22,7 +23,8 @@ def treebank(rng: Random, format_name: str) -> bytes:
     write = FORMATS[format_name].write
     if write is None or rng.random() < 0.6:
         return SEEDS[format_name]
-    ctrees = [parse_discbracket(text) for _, text in balanced(StringIO(SEEDS["discbracket"].decode()))]
+    runs = tree_lines(StringIO(SEEDS["discbracket"].decode()), AS_IT_IS.outside)
+    ctrees = [parse_discbracket(str(text)) for _, text in runs]
     stream = StringIO()
     write([ctree for ctree in ctrees if format_name != "brackets" or ctree.is_continuous()], stream)
     return stream.getvalue().encode()

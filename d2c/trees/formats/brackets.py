@@ -1,7 +1,7 @@
 """PTB brackets: `( (S (NP-SBJ (PRP They)) (VP (VBD slept)) (. .)) )`, one tree per line or over many lines.
 
-A text is split at its opening brackets. What follows one is a label, the word if it is a pre-terminal, and
-closing brackets; such openings repeat so often that each is analysed once and then looked up.
+A text is split at its closing brackets. Before one stand the phrases that begin there and a pre-terminal,
+`( (S (NP-SBJ (PRP They`, or nothing, where a phrase ends. What does not fit is looked at again, with care.
 Only ASCII blanks separate: words may hold other spaces. Round brackets inside words and tags are written
 -LRB- and -RRB-, blanks as no-break spaces.
 """
@@ -9,92 +9,180 @@ Only ASCII blanks separate: words may hold other spaces. Round brackets inside w
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from io import StringIO
-from itertools import pairwise
 from pathlib import Path
+from sys import intern
 
 from d2c.base.errors import FormatError, stop
 from d2c.base.files import AnyPath, open_input
-from d2c.trees.cleaning import WRAPPERS, check_names, take_wrapper, unescape
+from d2c.trees.cleaning import check_names, take_wrapper, unescape
 from d2c.trees.ctree import CTree, Tokens, trusted_ctree
+from d2c.trees.formats.bracket_lines import BLANKS, NOT_PARSED, tree_lines
 from d2c.trees.formats.format import CFormat, Malformed, Options, Reader, Writer, check_text
 
-BLANKS = " \t\r\n"
-# Nothing is tried twice (`*+`): otherwise a long word beside another takes quadratic time.
-_OPENING = re.compile(r"[ \t\r\n]*+([^ \t\r\n()]*+)[ \t\r\n]*+([^ \t\r\n()]*+)[ \t\r\n]*+([) \t\r\n]*+)")
-_TREE_BEGINS = ("((", "( (", *(f"({wrapper} " for wrapper in WRAPPERS if wrapper))
+_ERROR = "(TOP (ERROR (ERROR ERROR)))"  # as `d2c parse` writes a sentence that was not parsed
 _ESCAPES = str.maketrans(dict.fromkeys(BLANKS, "\N{NO-BREAK SPACE}") | {"(": "-LRB-", ")": "-RRB-"})
-_OPENINGS_REMEMBERED = 1 << 18
-LONGEST_RUN = 1 << 18  # lines
-_NOT_PARSED = "(TOP (ERROR (ERROR ERROR)))"  # as `d2c parse` writes it, what `(())` is read as
-_UNCLOSED = "a closing bracket is missing in this tree"
+_WORD = re.compile(r"[^ \t\r\n]+")
+_REMEMBERED, _LONGEST = 1 << 16, 1 << 8  # openings, of at most so many characters
 
 
-def bracket_items(path: AnyPath, options: Options) -> Iterator[tuple[int, str]]:
-    """Yield runs of lines that hold whole trees; see `balanced`. Raises FormatError."""
+def bracket_items(path: AnyPath, options: Options) -> Iterator[tuple[int, str | Malformed]]:
+    """Yield runs of lines that hold whole trees; see `tree_lines`. Raises FormatError."""
     with open_input(path, options.charset or "utf-8-sig") as stream:
-        yield from balanced(stream)
+        yield from tree_lines(stream, options.outside)
 
 
-def bracket_trees(text: str) -> Iterator[CTree]:
-    """Yield the trees of a text. Until one is complete, its k-th proper node is called -1 - k.
+def bracket_trees(text: str) -> Iterable[CTree]:
+    """Return the trees of a text as they are, but without their wrappers. Raises Malformed."""
+    try:
+        ctree = _tree(text)
+    except (Malformed, IndexError):
+        ctree = None
+    if ctree:
+        return (ctree,)
+    if "".join(text.split()) == NOT_PARSED:
+        return bracket_trees(_ERROR)
+    return _several(text)
+
+
+def _tree(text: str) -> CTree | None:
+    """Return the tree of a text, without its wrapper; None unless it is one, with a blank in each leaf.
+
+    Raises Malformed and IndexError for some of what is none.
+    """
+    pieces = text.split(")")
+    after = pieces.pop()
+    forms: list[str] = []  # not list[str](): that takes as long as four words
+    tags: list[str] = []
+    labels: list[str] = []
+    children: list[list[int]] = []
+    open_labels: list[str] = []
+    open_kids: list[list[int]] = []
+    kids: list[int] = []
+    token, node = 0, len(pieces) - pieces.count("") - pieces.count(" ")  # the next of each
+    for piece in pieces:
+        if piece and piece != " ":
+            openings, _, leaf = piece.rpartition("(")
+            if openings != " " and (begun := _BEGUN[openings]):
+                open_labels += begun
+                for _ in begun:
+                    open_kids.append(kids)
+                    kids = []
+            tag, _, form = leaf.partition(" ")
+            tags.append(tag)
+            forms.append(form)
+            kids.append(token)
+            token += 1
+        else:
+            labels.append(open_labels.pop())
+            children.append(kids)
+            kids = open_kids.pop()
+            kids.append(node)
+            node += 1
+    if open_kids or len(kids) != 1 or after.strip(BLANKS) or not all(tags) or not all(forms):
+        return None
+    words = "".join(forms) + "".join(tags)
+    if " " in words or "\n" in words or "\t" in words or "\r" in words:
+        return None
+    rows = [*map(tuple, children)]
+    top = take_wrapper(labels, rows, clean=False)
+    if not all(labels) and not all(labels[:-1]):
+        return None
+    if "-LRB-" in words or "-RRB-" in words:
+        forms = [unescape(form) if "-" in form else form for form in forms]
+    return trusted_ctree(Tokens(tuple(forms), tuple(tags)), tuple(labels), tuple(rows), None, top)
+
+
+def _several(text: str) -> Iterator[CTree]:
+    """Yield the trees of a text, up to its fault if there is one. Raises Malformed."""
+    *pieces, after = text.split(")")
+    tree, done = list[str](), list[CTree]()  # what is complete waits for what follows
+    depth = begin = at = 0  # the piece with which the tree begins, the one at fault
+    try:
+        for at, piece in enumerate(pieces):
+            if piece.strip(BLANKS):
+                yield from done
+                done = []
+            begin = begin if tree else at
+            tree.append(plain := _plain(piece))
+            depth += plain.count("(") - 1
+            if depth < 0:
+                raise Malformed("a closing bracket too many")
+            if not depth:
+                if not (ctree := _tree(")".join((*tree, "")))):
+                    at = begin + next((k for k, one in enumerate(tree) if k and "" in _labels_of(one)), 0)
+                    raise Malformed("a node inside a tree has no label", _lines_before(pieces[at], "("))
+                tree, done = [], [ctree]
+        yield from done
+        at = begin if tree else len(pieces)
+        rest = (*pieces, after)[at]
+        if tree or "(" in rest:
+            raise Malformed("a closing bracket is missing in this tree", _lines_before(rest, "("))
+        if words := _WORD.findall(rest):
+            raise _beside(words) if pieces else Malformed(f"expected '(', found {rest.strip(BLANKS)[:20]!r}")
+    except Malformed as fault:
+        fault.lines += ")".join(pieces[:at]).count("\n")
+        raise
+
+
+def _lines_before(text: str, mark: str) -> int:
+    return text.partition(mark)[0].count("\n")
+
+
+def _labels_of(piece: str) -> tuple[str, ...]:
+    return _BEGUN[piece.rpartition("(")[0]]
+
+
+def _beside(words: Sequence[str], lines: int = 0) -> Malformed:
+    return Malformed(f"the word {words[-1]!r} stands beside other words or nodes", lines)
+
+
+def _plain(piece: str) -> str:
+    """Return what stands before a closing bracket with one blank between tag and word, "" for blanks.
 
     Raises Malformed.
     """
-    analysed = _OPENINGS
-    before, *openings = text.split("(")
-    if len(openings) == 2 and "".join(text.split()) == "(())":
-        before, *openings = _NOT_PARSED.split("(")
-    if before.strip(BLANKS):
-        raise Malformed(f"expected '(', found {before.strip(BLANKS)[:20]!r}")
-    begin = index = 0
-    open_labels: list[str] = []
-    open_kids: list[list[int]] = []
-    kids, forms, tags, labels, children = _no_nodes()
-    try:
-        for index, opening in enumerate(openings):
-            label, form, closing = analysed[opening]
-            if not form:
-                if not label and open_labels:
-                    raise Malformed("a node inside a tree has no label")
-                open_labels.append(label)
-                open_kids.append(kids)
-                kids = []
-                continue
-            kids.append(len(forms))
-            forms.append(form)
-            tags.append(label)
-            while closing:
-                if not open_labels:
-                    raise Malformed("a closing bracket too many")
-                closing -= 1
-                labels.append(open_labels.pop())
-                children.append(kids)
-                kids = open_kids.pop()
-                kids.append(-len(labels))
-            if not open_labels:
-                yield _complete(forms, tags, labels, children)
-                begin = index + 1
-                kids, forms, tags, labels, children = _no_nodes()
-        if open_labels:
-            index = begin
-            raise Malformed(_UNCLOSED)
-    except Malformed as error:
-        cut_off = (
-            index + 1 == len(openings) and ")" not in openings[index] and _OPENING.fullmatch(openings[index])
-        )
-        fault, index = (Malformed(_UNCLOSED), begin) if cut_off else (error, index)
-        fault.lines = before.count("\n") + "".join(openings[:index]).count("\n")
-        raise fault from None
+    openings, bracket, leaf = piece.rpartition("(")
+    _, words = _BEGUN[openings], _WORD.findall(leaf)
+    if not bracket and not words:
+        return ""
+    if not bracket or len(words) > 2:
+        raise _beside(words, openings.count("\n"))
+    if len(words) < 2:
+        raise Malformed(f"the node {''.join(words)!r} is empty", openings.count("\n"))
+    return f"{openings}({words[0]} {words[1]}"
 
 
+class _Openings(dict[str, tuple[str, ...]]):
+    """A cache: opening brackets → the label after each, "" for none."""
+
+    def __missing__(self, text: str) -> tuple[str, ...]:
+        beside, *nodes = text.split("(")
+        if words := _WORD.findall(beside):
+            raise _beside(words)
+        labels = list[str]()
+        for k, node in enumerate(nodes):
+            words = _WORD.findall(node)
+            if len(words) > 1:
+                lines = "".join((beside, *nodes[:k])).count("\n")
+                if len(words) > 2:
+                    raise _beside(words, lines)
+                raise Malformed(f"the node {words[0]!r} mixes the word {words[1]!r} with child nodes", lines)
+            labels.append(intern(words[0]) if words else "")
+        if len(text) <= _LONGEST and len(self) < _REMEMBERED:
+            self[text] = tuple(labels)
+        return tuple(labels)
+
+
+_BEGUN = _Openings()  # kept from text to text
 read_brackets = Reader(bracket_items, lambda text, _: bracket_trees(text))
 
 
 def parse_bracket(text: str, clean: bool = False) -> CTree:
     """Return the one tree that a text holds. Raises FormatError."""
-    items, options = balanced(StringIO(text)), Options(clean)
+    options = Options(clean, strict=True)
+    items = tree_lines(StringIO(text), options.outside)
     ctrees = list(read_brackets.parse(items, "<string>", stop, options, may_be_empty=True))
     if len(ctrees) != 1:
         raise FormatError("<string>", 0, 0, f"expected one tree, found {len(ctrees)}")
@@ -143,70 +231,3 @@ def save_brackets(ctrees: Iterable[CTree], path: Path) -> None:
 def escape(word: str) -> str:
     """Return a word or label as bracket files hold it: -LRB-, -RRB-, no-break spaces."""
     return word.translate(_ESCAPES)
-
-
-def balanced(stream: Iterable[str]) -> Iterator[tuple[int, str]]:
-    """Yield runs of lines with as many closing as opening brackets, each with the number of its first line.
-
-    A run cannot close any more at the end of the file, after very many lines, and where a line begins with a
-    wrapper, which never stands inside a tree. It is handed out cut where lines begin with a bracket: most
-    trees begin so, so that a missing bracket is reported where it is missing, and costs one sentence.
-    """
-    lines: list[str] = []
-    start = depth = 0
-    for number, line in enumerate(stream, 1):
-        if lines and (line.startswith(_TREE_BEGINS) or len(lines) == LONGEST_RUN):
-            yield from _unclosed(start, lines)
-            lines, depth = [], 0
-        if not lines:
-            if not line.strip(BLANKS):
-                continue
-            start = number
-        lines.append(line)
-        depth += line.count("(") - line.count(")")
-        if depth <= 0:
-            yield start, "".join(lines)
-            lines, depth = [], 0
-    yield from _unclosed(start, lines)
-
-
-def _unclosed(start: int, lines: list[str]) -> Iterator[tuple[int, str]]:
-    begins = [k for k, line in enumerate(lines) if not k or line.startswith("(")]
-    for begin, end in pairwise([*begins, len(lines)]):
-        yield start + begin, "".join(lines[begin:end])
-
-
-class _Openings(dict[str, tuple[str, str, int]]):
-    """A cache: text between two opening brackets → label, word ("": a phrase), nodes closed by its end.
-
-    The pre-terminal's own closing bracket is not counted.
-    """
-
-    def __missing__(self, opening: str) -> tuple[str, str, int]:
-        match = _OPENING.fullmatch(opening)
-        if not match:
-            stray = re.findall(r"[^ \t\r\n()]+", opening)[-1]
-            raise Malformed(f"the word {stray!r} stands beside other words or nodes")
-        label, word, closing = match[1], match[2], match[3].count(")")
-        if word and not closing:
-            raise Malformed(f"the node {label!r} mixes the word {word!r} with child nodes")
-        if closing and not word:
-            raise Malformed(f"the node {label!r} is empty")
-        if len(self) >= _OPENINGS_REMEMBERED:
-            self.clear()
-        node = self[opening] = label, unescape(word), closing - 1
-        return node
-
-
-_OPENINGS = _Openings()  # kept from chunk to chunk
-
-
-def _no_nodes() -> tuple[list[int], list[str], list[str], list[str], list[list[int]]]:
-    return [], [], [], [], []
-
-
-def _complete(forms: list[str], tags: list[str], labels: list[str], children: list[list[int]]) -> CTree:
-    """Return a tree without its wrapper."""
-    last, top = len(forms) - 1, take_wrapper(labels, children, clean=False)
-    rows = tuple([tuple([kid if kid >= 0 else last - kid for kid in kids]) for kids in children])
-    return trusted_ctree(Tokens(tuple(forms), tuple(tags)), tuple(labels), rows, top=top)

@@ -19,8 +19,9 @@ from functools import lru_cache
 from d2c.base.files import AnyPath, open_input
 from d2c.trees.conventions import EMPTY_TAG
 from d2c.trees.ctree import CTree, Tokens
-from d2c.trees.formats.brackets import balanced, bracket_trees
-from d2c.trees.formats.format import CFormat, Options, Reader
+from d2c.trees.formats.bracket_lines import tree_lines
+from d2c.trees.formats.brackets import bracket_trees
+from d2c.trees.formats.format import CFormat, Malformed, Options, Reader
 
 _PLUS = re.compile(r"(?<=\w)(?:[ \t\r\n]+\+[ \t\r\n]*|\+[ \t\r\n]+)")  # behind a tag
 _BRACKET = re.compile(r"(?<=[ \t+(])([()])(?=/[A-Za-z])")  # that is a morpheme
@@ -32,7 +33,7 @@ _MORPHEME = re.compile(r"(.+?)/([A-Za-z]\w*)(?:\+(?=.)|$)")
 _LEAF = re.compile(r"[\x80-\xff]/[A-Za-z]{1,5}[ \t]*\+[ \t]*[^ \t\r\n+]+/[A-Za-z]")  # in bytes
 
 
-def _items(path: AnyPath, options: Options) -> Iterator[tuple[int, tuple[str, str]]]:
+def _items(path: AnyPath, options: Options) -> Iterator[tuple[int, tuple[str, str] | Malformed]]:
     """Yield runs of lines that hold whole trees, each with the line of text above it, "" for none."""
     texts: dict[int, str] = {}
 
@@ -46,7 +47,10 @@ def _items(path: AnyPath, options: Options) -> Iterator[tuple[int, tuple[str, st
                 yield escaped
 
     with open_input(path, options.charset or "utf-8-sig") as stream:
-        for start, run in balanced(lines(stream)):
+        for start, run in tree_lines(lines(stream), options.outside):
+            if isinstance(run, Malformed):
+                yield start, run
+                continue
             above = [number for number in texts if number < start]
             text = texts[above[-1]] if above else ""
             for number in above:
