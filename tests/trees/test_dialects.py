@@ -85,6 +85,14 @@ def test_floresta_trees_come_back(trees: list[CTree]) -> None:
     assert read(lambda path: read_floresta(path, marked=True), "\n".join(map(floresta, trees))) == trees
 
 
+def test_pieces_of_floresta_have_the_tags_of_whole_words(tmp_path: Path) -> None:
+    """A hyphen at the end of a form says that it goes on, of words, too."""
+    path = tmp_path / "x.floresta"
+    path.write_text("#1 A\n(X+pp (H+prp- em) (P<+np- (H+n casa)) (-H+prp em) (-P<+np (H+n rua)))\n")
+    (ctree,) = read_floresta(path)
+    assert ctree.tokens.tags == ("prp", "n", "prp", "n") and ctree.labels == ("np", "pp")
+
+
 @given(st.lists(continuous, min_size=1, max_size=3))
 def test_sinica_trees_come_back(trees: list[CTree]) -> None:
     assert read(lambda path: read_sinica(path, marked=True), "\n".join(map(sinica, trees))) == trees

@@ -96,7 +96,7 @@ def _add_words(graph: Graph, words: list[str], open_nodes: list[str]) -> None:
 def _add_leaf(graph: Graph, label: str, words: list[str], above: str | None) -> None:
     function, form = _split(label)
     if words:
-        graph.add_word(("_".join(words), form or function or "?"), above, function)
+        graph.add_word(("_".join(words), form.rstrip("-") or function or "?"), above, function)
     elif label:
         graph.add_word(_BRACKETS.get(label, (label, label)), above)
 
