@@ -41,6 +41,10 @@ from d2c.trees.formats.format import (
 )
 
 COLUMNS = 10
+_ROW, _BETWEEN = (
+    COLUMNS + 1,
+    "\t\n\t",
+)  # cells of a row with the line break that follows it, a cell of its own
 _TAGS = "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X"
 UPOS = frozenset(_TAGS.split())
 _LARGEST = 10**9
@@ -49,6 +53,7 @@ _BREAKS = str.maketrans("\r\n", "  ")
 _BLANK_LINE = re.compile(r"^[ \t]+$", re.MULTILINE)
 _ID, _FORM, _LEMMA, _UPOS, _XPOS, _FEATS, _HEAD, _LABEL = range(8)
 _KEPT = _FORM, _LEMMA, _XPOS, _FEATS, _LABEL
+_NO_WORD = re.compile(r"(?:([1-9][0-9]{0,8})-([1-9][0-9]{0,8})|[0-9]{1,9}\.[1-9][0-9]{0,8})(?:\t[^\t\n]+){9}")
 _TWO_TAGS = re.compile(r"^[0-9]+\t[^\t\n]*\t[^\t\n]*\t(?!_\t)([^\t\n]+)\t(?!_?\t|\1\t)", re.MULTILINE)
 _LONGEST_ID = 40  # characters
 _MISPLACED = "a line that begins with # is a comment, which stands before the first token: move it there"
@@ -214,10 +219,11 @@ def _dtrees(block: _Block, options: Options = AS_IT_IS) -> tuple[DTree, ...]:
         line = text.count("\n", 0, _comments_end(text))
     if layout := layout_of(rows):
         rows = layout.as_conllu(rows, line, options)
-        try:
-            return (_sentence(rows, two_tagsets, comments, source[:begin] + rows),)
-        except ValueError:
-            pass
+        source = source[:begin] + rows
+    try:
+        return (_sentence(_words_of(rows), two_tagsets, comments, source),)
+    except ValueError:
+        pass
     return (_irregular_sentence(rows, line, two_tagsets, comments, source[:begin]),)
 
 
@@ -226,18 +232,14 @@ def _sentence(rows: str, two_tagsets: Callable[[], bool], comments: tuple[str, .
 
     All rows are cut at once; between two of them is one cell more, a line break.
     """
-    cells = rows.replace("\n", "\t\n\t").split("\t")
-    n = (len(cells) + 1) // (COLUMNS + 1)
-    if len(cells) != (COLUMNS + 1) * n - 1 or cells[COLUMNS :: COLUMNS + 1].count("\n") != n - 1:
+    cells = rows.replace("\n", _BETWEEN).split("\t")
+    n = (len(cells) + 1) // _ROW
+    if len(cells) != _ROW * n - 1 or cells[COLUMNS::_ROW].count("\n") != n - 1:
         raise ValueError("other columns")
-    forms, lemmas, xpos, feats, labels = [tuple(cells[k :: COLUMNS + 1]) for k in _KEPT]
-    heads = cells[_HEAD :: COLUMNS + 1]
+    forms, lemmas, xpos, feats, labels = [tuple(cells[k::_ROW]) for k in _KEPT]
+    heads = cells[_HEAD::_ROW]
     digits = "".join(heads)
-    if (
-        tuple(cells[:: COLUMNS + 1]) != _ids(n)
-        or "" in cells
-        or not (digits.isdecimal() and digits.isascii())
-    ):
+    if tuple(cells[::_ROW]) != _ids(n) or "" in cells or not (digits.isdecimal() and digits.isascii()):
         raise ValueError("an empty column, other ids, or heads that are no numbers")
     numbers = tuple(map(int, heads))
     if max(numbers) > _LARGEST:
@@ -245,7 +247,7 @@ def _sentence(rows: str, two_tagsets: Callable[[], bool], comments: tuple[str, .
     return DTree(
         Tokens(
             forms,
-            xpos if xpos.count("_") < n or two_tagsets() else tuple(cells[_UPOS :: COLUMNS + 1]),
+            xpos if xpos.count("_") < n or two_tagsets() else tuple(cells[_UPOS::_ROW]),
             None if lemmas.count("_") == n else lemmas,
             None if feats.count("_") == n else feats,
             comments,
@@ -256,11 +258,18 @@ def _sentence(rows: str, two_tagsets: Callable[[], bool], comments: tuple[str, .
     )
 
 
+def _words_of(rows: str) -> str:
+    """Return rows without those of multi-word ranges and empty nodes, where nothing is wrong with these."""
+    found = ((row, _NO_WORD.fullmatch(row)) for row in rows.split("\n"))
+    words = [row for row, other in found if not other or (other[1] and int(other[1]) > int(other[2]))]
+    return "\n".join(words)
+
+
 def _irregular_sentence(
     text: str, begin: int, two_tagsets: Callable[[], bool], comments: tuple[str, ...], above: str
 ) -> DTree:
-    """Return a sentence with ranges, empty nodes, unknown heads or empty columns, so many lines below its
-    block's beginning, after lines of comments. Raises Malformed."""
+    """Return a sentence with unknown heads or empty columns, ranges and empty nodes too, so many lines below
+    its block's beginning, after lines of comments. Raises Malformed."""
     rows: list[list[str]] = []
     source: list[str] = []
     for number, line in enumerate(text.split("\n"), begin):
