@@ -51,7 +51,7 @@ _LARGEST = 10**9
 _HUGE = re.compile("-?[0-9]{10,}")
 _BREAKS = str.maketrans("\r\n", "  ")
 _BLANK_LINE = re.compile(r"^[ \t]+$", re.MULTILINE)
-_ID, _FORM, _LEMMA, _UPOS, _XPOS, _FEATS, _HEAD, _LABEL = range(8)
+_ID, _FORM, _LEMMA, _UPOS, _XPOS, _FEATS, _HEAD, _LABEL, _DEPS, _MISC = range(10)
 _KEPT = _FORM, _LEMMA, _XPOS, _FEATS, _LABEL
 _NO_WORD = re.compile(r"(?:([1-9][0-9]{0,8})-([1-9][0-9]{0,8})|[0-9]{1,9}\.[1-9][0-9]{0,8})(?:\t[^\t\n]+){9}")
 _TWO_TAGS = re.compile(r"^[0-9]+\t[^\t\n]*\t[^\t\n]*\t(?!_\t)([^\t\n]+)\t(?!_?\t|\1\t)", re.MULTILINE)
@@ -146,13 +146,15 @@ def _over_source(
         if tuple(column) != read[place]:
             for row, cell in zip(words, column, strict=True):
                 row[place] = cell
-    if _comments(source[:begin]) == tuple(comments):
-        return [source[:begin]], rows
-    return _as_lines(comments), rows
+    return _as_lines(comments, source[:begin]), rows
 
 
-def _as_lines(comments: Iterable[str]) -> list[str]:
-    return [f"# {comment.translate(_BREAKS)}\n" for comment in comments]
+def _as_lines(comments: Iterable[str], read: str = "") -> list[str]:
+    """Return lines of comments: those that were read, where they say the same."""
+    if read and _comments(read) == tuple(comments):
+        return [read]
+    lines = {line[1:].strip(): f"{line}\n" for line in read.split("\n") if line}
+    return [lines.get(comment) or f"# {comment.translate(_BREAKS)}\n" for comment in comments]
 
 
 def save_conllu(dtrees: Iterable[DTree], path: Path) -> None:
@@ -168,6 +170,23 @@ def comment_of(comments: Iterable[str], name: str) -> str | None:
         if equals and key.strip() == name:
             return value.strip()
     return None
+
+
+def in_source(tokens: Tokens) -> dict[Attribute, int]:
+    """Count what the lines that tokens were read from say beside comments and what tokens hold themselves."""
+    if not tokens.source:
+        return {}
+    rows = [line.split("\t") for line in tokens.source[_comments_end(tokens.source) :].split("\n")]
+    words = [row for row in rows if row[_ID].isdecimal()]
+    tagged = [({row[_UPOS], row[_XPOS]}, tag) for row, tag in zip(words, tokens.tags, strict=False)]
+    return {
+        "universal tags": sum(not tags <= {tag, "_"} for tags, tag in tagged),
+        "dependencies": sum(row[_HEAD] != "_" for row in words),
+        "enhanced dependencies": sum(row[_DEPS] != "_" for row in rows),
+        "multi-word ranges": sum("-" in row[_ID] for row in rows),
+        "empty nodes": sum("." in row[_ID] for row in rows),
+        "MISC": sum(row[_MISC] != "_" for row in rows),
+    }
 
 
 def comments_in(source: str) -> tuple[str, ...]:
@@ -314,7 +333,20 @@ CONLLU = Format(
     (".conllu", ".conll"),
     read_conllu,
     write_conllu,
-    holds=(*_OF_WORDS, "universal tags", "MISC", "comments", "brackets", "blanks"),
+    holds=(
+        *_OF_WORDS,
+        "universal tags",
+        "dependencies",
+        "enhanced dependencies",
+        "multi-word ranges",
+        "empty nodes",
+        "MISC",
+        "comments",
+        "brackets",
+        "blanks",
+    ),
 )
-CONLLX = Format("conllx", (".conllx", ".conll06"), read_conllu, holds=(*_OF_WORDS, "universal tags"))
-CONLL2009 = Format("conll2009", (".conll09",), read_conllu, holds=_OF_WORDS)
+CONLLX = Format(
+    "conllx", (".conllx", ".conll06"), read_conllu, holds=(*_OF_WORDS, "universal tags", "dependencies")
+)
+CONLL2009 = Format("conll2009", (".conll09",), read_conllu, holds=(*_OF_WORDS, "dependencies"))

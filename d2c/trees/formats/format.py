@@ -34,7 +34,11 @@ Attribute = Literal[
     "indices",
     "lemmas",
     "morphology",
-    "universal tags",  # beside the treebank's own
+    "universal tags",  # beside the treebank's own, or the other way round
+    "dependencies",  # heads of words, where no head children say the same
+    "enhanced dependencies",
+    "multi-word ranges",
+    "empty nodes",
     "MISC",  # the column of CoNLL-U
     "text offsets",
     "comments",
