@@ -8,8 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from d2c.base.errors import FormatError
-from d2c.base.files import AnyPath, file_name
+from d2c.base.files import AnyPath
 from d2c.parsing.json_lines import format_tree, to_json
 from d2c.parsing.sentence import Sentence
 from d2c.trees.conversion import to_dependencies
@@ -17,7 +16,6 @@ from d2c.trees.ctree import CTree, canonical
 from d2c.trees.formats.brackets import parse_bracket
 from d2c.trees.formats.discbracket import is_discbracket, parse_discbracket
 from d2c.trees.heads import load_head_rules
-from d2c.trees.marks import NOTHING_MARKED
 from d2c.trees.patterns.matches import Match, matches
 from d2c.trees.spans import Constituents, Source, Span, labelled, spans_of
 
@@ -286,8 +284,5 @@ def read(path: AnyPath, *, format: str | None = None, head_rules: str | None = N
     from d2c.trees.formats.reading import Reading
 
     rules = load_head_rules(head_rules) if head_rules else None
-    reading = Reading(format, marked=head_rules == "marked")
-    for ctree in reading(Path(path)):
-        if reading.nothing_marked:
-            raise FormatError(file_name(path), 0, 0, NOTHING_MARKED)
+    for ctree in Reading(format, marked=head_rules == "marked")(Path(path)):
         yield Tree(rules.headed(ctree) if rules else ctree)

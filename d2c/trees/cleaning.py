@@ -117,6 +117,12 @@ def unescape(word: str) -> str:
     return word.replace("-LRB-", "(").replace("-RRB-", ")")
 
 
+@lru_cache(maxsize=1 << 12)
+def unescape_label(label: str) -> str:
+    """Put round brackets back into a label or tag that is more than -LRB- or -RRB-: `$(`."""
+    return label if label in ("-LRB-", "-RRB-") else unescape(label)
+
+
 @lru_cache(maxsize=1 << 16)
 def is_punctuation(form: str) -> bool:
     """Return whether a form is punctuation only."""

@@ -224,8 +224,8 @@ def as_held(ctree: CTree, format_name: str) -> CTree:
     """Return the tree as a format holds it, as docs/treebanks.md has it.
 
     A root called as wrappers are, with one child (VROOT, where punctuation was moved), is read as
-    a wrapper. Graph formats call a wrapper without a label TOP. Formats in brackets read -LRB- as one; in
-    tags and labels `brackets` writes it for one. No-break spaces stand for blanks.
+    a wrapper. Graph formats call a wrapper without a label TOP. Formats in brackets read -LRB- as one, but
+    where it is all of a tag or label. No-break spaces stand for blanks.
     """
     ctree = unwrap(ctree, clean=False) if ctree.top is None else ctree
     holds, tokens, labels, top = FORMATS[format_name].holds, ctree.tokens, ctree.labels, ctree.top
@@ -234,12 +234,12 @@ def as_held(ctree: CTree, format_name: str) -> CTree:
         column if "lemmas" in holds and column and {*column} - {"--", ""} else None
         for column in (tokens.lemmas, tokens.morphs)
     )
-    if "lemmas" in holds:
+    if "functions" in holds:
         top = "TOP" if top == "" else top
         labels = (*labels[:-1], labels[-1] or "TOP") if labels else ()
-    else:
-        forms, of_tag = tuple(map(unescape, forms)), _unescaped if "brackets" in holds else escape
-        tags, labels = tuple(map(of_tag, tags)), tuple(map(of_tag, labels))
+    if "escapes" not in holds:
+        forms = tuple(map(unescape, forms))
+        tags, labels = tuple(map(_unescaped, tags)), tuple(map(_unescaped, labels))
     if "blanks" not in holds:
         forms, tags, labels = (tuple(map(_unbroken, column)) for column in (forms, tags, labels))
         lemmas, morphs = (column and tuple(map(_unbroken, column)) for column in (lemmas, morphs))

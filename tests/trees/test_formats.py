@@ -235,8 +235,12 @@ def test_the_documentation_has_a_row_for_each_format() -> None:
     page = (REPOSITORY / "docs" / "treebanks.md").read_text(encoding="utf-8")
     table = page[page.index("| format |") :].partition("\n\n")[0].splitlines()[2:]
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table]
-    assert [row[2:] for row in rows] == [
-        ["yes", "yes" if form.write else "", "yes" if "gaps" in form.holds else ""]
+    assert [(row[1], *row[3:]) for row in rows] == [
+        (
+            f"`{form.name}`",
+            "yes" if form.write else "",
+            ", ".join(one for one in form.holds if one not in ("escapes", "blanks")),
+        )
         for form in FORMATS.values()
     ]
     for row, form in zip(rows, FORMATS.values(), strict=True):

@@ -58,11 +58,7 @@ def held(ctree: CTree, name: str) -> CTree:
     holds = FORMATS[name].holds
     ctree = unwrap(ctree, clean=False) if ctree.top is None else ctree
     tokens, labels = ctree.tokens, ctree.labels
-    if name == "brackets":
-        forms, tags = [unescape(escape(form)) for form in tokens.forms], list(map(escape, tokens.tags))
-        labels = tuple(map(escape, labels))
-        return replace(ctree, tokens=Tokens(tuple(forms), tuple(tags)), labels=labels, head_children=None)
-    if name == "discbracket":
+    if name in ("brackets", "discbracket"):
         forms, tags = [unescape(escape(form)) for form in tokens.forms], list(map(_label, tokens.tags))
         labels = tuple(map(_label, labels))
         return replace(ctree, tokens=Tokens(tuple(forms), tuple(tags)), labels=labels, head_children=None)

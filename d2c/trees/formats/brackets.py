@@ -2,8 +2,8 @@
 
 A text is split at its closing brackets. Before one stand the phrases that begin there and a pre-terminal,
 `( (S (NP-SBJ (PRP They`, or nothing, where a phrase ends. What does not fit is looked at again, with care.
-Only ASCII blanks separate: words may hold other spaces. Round brackets inside words and tags are written
--LRB- and -RRB-, blanks as no-break spaces.
+Only ASCII blanks separate: words may hold other spaces. Round brackets inside words, tags and labels are
+written -LRB- and -RRB-, and come back, but where that is all of a tag or label; blanks are no-break spaces.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from sys import intern
 
 from d2c.base.errors import FormatError, stop
 from d2c.base.files import AnyPath, open_input
-from d2c.trees.cleaning import check_names, take_wrapper, unescape
+from d2c.trees.cleaning import check_names, take_wrapper, unescape, unescape_label
 from d2c.trees.ctree import CTree, Tokens, trusted_ctree
 from d2c.trees.formats.bracket_lines import BLANKS, NOT_PARSED, tree_lines
 from d2c.trees.formats.format import CFormat, Malformed, Options, Reader, Writer, check_text
@@ -91,6 +91,7 @@ def _tree(text: str) -> CTree | None:
         return None
     if "-LRB-" in words or "-RRB-" in words:
         forms = [unescape(form) if "-" in form else form for form in forms]
+        tags = list(map(unescape_label, tags))
     return trusted_ctree(Tokens(tuple(forms), tuple(tags)), tuple(labels), tuple(rows), None, top)
 
 
@@ -169,7 +170,7 @@ class _Openings(dict[str, tuple[str, ...]]):
                 if len(words) > 2:
                     raise _beside(words, lines)
                 raise Malformed(f"the node {words[0]!r} mixes the word {words[1]!r} with child nodes", lines)
-            labels.append(intern(words[0]) if words else "")
+            labels.append(intern(unescape_label(words[0])) if words else "")
         if len(text) <= _LONGEST and len(self) < _REMEMBERED:
             self[text] = tuple(labels)
         return tuple(labels)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -12,22 +13,26 @@ from d2c.base.files import file_name
 from d2c.base.inputs import Paths, of_each
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
-from d2c.trees.formats.conllu import comment_of, in_source, read_conllu
-from d2c.trees.formats.format import Attribute, Format
+from d2c.trees.formats.conllu import columns_beside, comment_of, read_conllu
+from d2c.trees.formats.format import OUTSIDE, Attribute, Format
 from d2c.trees.formats.graphs import hidden_heads
 from d2c.trees.formats.pairs import check_words, side_by_side
 from d2c.trees.formats.reading import Reading
 from d2c.trees.formats.registry import FORMATS, Place, format_to_write, write_treebank
 from d2c.trees.heads import induce_heads
 
-_BRACKETS, _BLANKS = frozenset("()"), frozenset(" \t\r\n")
+_ODD = (  # what formats that lack an attribute write otherwise; how it is called, in which columns
+    ("blanks", "blanks", {"words", "tags", "labels", "lemmas", "morphology"}, re.compile("[ \t\r\n]")),
+    ("escapes", "brackets", {"tags", "labels"}, re.compile(r"\A[()]\Z")),
+    ("escapes", "-LRB-", {"words"}, re.compile("-[LR]RB-")),
+    ("escapes", "-LRB-", {"tags", "labels"}, re.compile("(?s:.)-[LR]RB-|-[LR]RB-(?s:.)")),
+)
 _NONE = ("", "_", "--")  # what columns say of words of which they say nothing
 _COUNTED = {  # what is counted by a name that does not say it of one thing and of several
     "heads": ("marked head", "marked heads"),
     "lemmas": ("lemma", "lemmas"),
     "morphology": ("word with morphology", "words with morphology"),
     "dependencies": ("dependency", "dependencies"),
-    "enhanced dependencies": ("enhanced dependency", "enhanced dependencies"),
     "MISC": ("word with MISC", "words with MISC"),
     "morphology with blanks": ("blank in morphology", "blanks in morphology"),
 }
@@ -62,6 +67,7 @@ def convert_treebank(
         transformed = reading.transformed(noted(given), source, refusals)
         yield from refusals.over(each_located(held, transformed, file_name(source), refusals))
         left_out.update(reading.left_out[file_name(source)])
+        del left_out[OUTSIDE]  # no part of trees; commands say it by themselves
 
     had = Counter[str]()  # of the tree at hand, before it is transformed
 
@@ -97,9 +103,8 @@ def attributes_of(ctree: CTree) -> Counter[str]:
         "morphology": _said(tokens.morphs),
         # The ids of sentences are none: treebanks number these by themselves.
         "comments": sum(not comment_of([one], "sent_id") for one in tokens.comments),
-        **in_source(tokens),
     }
-    return Counter({name: count for name, count in counts.items() if count})
+    return columns_beside(tokens) + Counter[str](counts)
 
 
 def _said(column: tuple[str, ...] | None) -> int:
@@ -107,23 +112,18 @@ def _said(column: tuple[str, ...] | None) -> int:
 
 
 def altered(ctree: CTree, form: Format[CTree]) -> Counter[str]:
-    """Count what a format writes otherwise: no-break spaces for blanks, -LRB- and -RRB- for round brackets in
-    tags, other functions where there are marks of head children."""
+    """Count what a format writes otherwise: no-break spaces for blanks, -LRB- for a tag that is a round
+    bracket; words -LRB- that are read as one; other functions where there are marks of head children."""
     tokens, holds, counts = ctree.tokens, form.holds, Counter[str]()
     if "functions" in holds and (hidden := hidden_heads(ctree)):
         counts["heads"] = hidden
-    if "brackets" not in holds and not _BRACKETS.isdisjoint("".join(tokens.tags)):
-        counts["tags with round brackets"] = sum(not _BRACKETS.isdisjoint(tag) for tag in tokens.tags)
-    if "blanks" not in holds:
-        columns = {"words": tokens.forms, "tags": tokens.tags, "labels": ctree.labels}
-        if "lemmas" in holds and tokens.lemmas:
-            columns["lemmas"] = tokens.lemmas
-        if "morphology" in holds and tokens.morphs:
-            columns["morphology"] = tokens.morphs
-        for name, column in columns.items():
-            if not _BLANKS.isdisjoint("".join(column)):
-                counts[f"{name} with blanks"] = sum(not _BLANKS.isdisjoint(value) for value in column)
-    return counts
+    columns = {"words": tokens.forms, "tags": tokens.tags, "labels": (*ctree.labels, ctree.top or "")}
+    beside = {"lemmas": tokens.lemmas, "morphology": tokens.morphs}
+    columns |= {name: column for name, column in beside.items() if column and name in holds}
+    for attribute, what, where, odd in _ODD:
+        for name in () if attribute in holds else where & columns.keys():
+            counts[f"{name} with {what}"] = sum(map(bool, map(odd.search, columns[name])))
+    return +counts
 
 
 def told_left_out(left_out: Counter[str]) -> str:
@@ -132,8 +132,10 @@ def told_left_out(left_out: Counter[str]) -> str:
 
 
 def _many(count: int, name: str) -> str:
-    first, *rest = name.split(" ")
-    one, several = _COUNTED.get(name, (" ".join([first.removesuffix("s"), *rest]).removesuffix("s"), name))
+    """Return a count with what was counted, of a name that is a plural or begins with one."""
+    first, _, rest = name.partition(" ")
+    one = f"{first.removesuffix('s')} {rest}" if rest.startswith("with") else name.removesuffix("s")
+    one, several = _COUNTED.get(name, (one, name))
     return f"{count:,} {one if count == 1 else several}"
 
 

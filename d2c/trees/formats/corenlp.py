@@ -22,7 +22,7 @@ from d2c.trees.formats.jsonfiles import json_values, outer_keys
 from d2c.trees.formats.treestrings import tree_over
 from d2c.trees.formats.xml import element_reader, text_of
 
-_HOLDS: tuple[Attribute, ...] = ("lemmas", "comments", "brackets", "blanks")
+_HOLDS: tuple[Attribute, ...] = ("lemmas", "comments", "escapes", "blanks")
 _NO_PARSE = "it has no parse; the annotator `parse` of CoreNLP makes one"
 _NO_SENTENCE = "no sentence as CoreNLP writes it: {}"
 Column = Sequence[str]

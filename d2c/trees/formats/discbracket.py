@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 
-from d2c.trees.cleaning import check_names, unescape
+from d2c.trees.cleaning import check_names
 from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.formats.brackets import bracket_items, bracket_trees, escape
 from d2c.trees.formats.format import (
@@ -63,11 +62,6 @@ def is_discbracket(text: str) -> bool:
     return bool(words) and all(map(_LEAF.fullmatch, words))
 
 
-@lru_cache(maxsize=1 << 12)
-def _label(text: str) -> str:
-    return text if text in ("-LRB-", "-RRB-") else unescape(text)
-
-
 def parse_discbracket(text: str) -> CTree:
     """Return the one tree of a text. Raises ValueError."""
     ctrees = list(_trees(text, AS_IT_IS))
@@ -97,7 +91,7 @@ def _in_order(ctree: CTree) -> CTree:
             raise ValueError(f"expected a leaf like 0=word, found {form[:20]!r}")
         if not word:
             raise ValueError(f"the token {number[:20]} has no word")
-        leaves.append((whole_number(number), word, _label(tag)))
+        leaves.append((whole_number(number), word, tag))
     for place, (given, _, _) in enumerate(in_order := sorted(leaves)):
         if given != place:
             raise ValueError(
@@ -105,8 +99,7 @@ def _in_order(ctree: CTree) -> CTree:
             )
     _, forms, tags = zip(*in_order, strict=True)
     children = [[leaves[kid][0] if kid < n else kid for kid in kids] for kids in ctree.children]
-    labels = list(map(_label, ctree.labels))
-    return build_ctree(Tokens(forms, tags), labels, children, ctree.root, None, ctree.top)
+    return build_ctree(Tokens(forms, tags), ctree.labels, children, ctree.root, None, ctree.top)
 
 
 read_discbracket = Reader(bracket_items, _trees)
@@ -115,7 +108,7 @@ DISCBRACKET = CFormat(
     (".discbracket", ".dbr"),
     read_discbracket,
     write_discbracket,
-    holds=("gaps", "traces", "indices", "brackets"),
+    holds=("gaps", "traces", "indices"),
     named_as="brackets",
     looks_so=is_discbracket,
 )

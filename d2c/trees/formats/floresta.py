@@ -120,5 +120,5 @@ FLORESTA = CFormat(
     "floresta",
     (".floresta",),
     read_floresta,
-    holds=("gaps", "heads", "functions", "brackets"),
+    holds=("gaps", "heads", "functions", "escapes"),
 )

@@ -62,7 +62,7 @@ FRENCHXML = CFormat(
     "frenchxml",
     (".ftb.xml",),
     read_frenchxml,
-    holds=("functions", "traces", "lemmas", "morphology", "comments", "brackets", "blanks"),
+    holds=("functions", "traces", "lemmas", "morphology", "comments", "escapes", "blanks"),
     named_as="tigerxml",
     looks_so=lambda start: _STARTS.search(start) is not None,
 )

@@ -71,7 +71,7 @@ GENIA = CFormat(
     "genia",
     (".genia.xml",),
     read_genia,
-    holds=("traces", "indices", "comments", "brackets", "blanks"),
+    holds=("traces", "indices", "comments", "escapes", "blanks"),
     named_as="tigerxml",
     looks_so=lambda start: "<PubmedArticleSet" in start or '<cons cat="' in start,
 )

@@ -87,7 +87,7 @@ JSONTREES = CFormat(
     "jsontrees",
     (".trees.json", ".trees.jsonl"),
     read_jsontrees,
-    holds=("comments", "traces", "indices", "brackets"),
+    holds=("comments", "traces", "indices"),
     named_as="json",
     looks_so=_looks_so,
 )

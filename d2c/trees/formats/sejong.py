@@ -114,7 +114,7 @@ SEJONG = CFormat(
     "sejong",
     (".sejong",),
     Reader(_items, _trees),
-    holds=("traces", "indices", "morphology", "comments", "brackets"),
+    holds=("traces", "indices", "morphology", "comments"),
     named_as="brackets",
     looks_so=lambda start: _LEAF.search(start) is not None,
 )

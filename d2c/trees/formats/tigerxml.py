@@ -132,7 +132,7 @@ TIGERXML = CFormat(
     (".tiger.xml", ".tigerxml", ".xml"),
     read_tigerxml,
     write_tigerxml,
-    holds=(*OF_GRAPHS, "blanks"),
+    holds=(*OF_GRAPHS, "comments", "blanks"),
     named_as="alpinoxml",
     looks_so=lambda start: _STARTS.search(start) is not None,
 )
