@@ -18,7 +18,7 @@ from d2c.base.errors import ModelError
 from d2c.models.calibration import Calibration, Judged
 from d2c.models.functions import FunctionTagger
 from d2c.models.names import SETTINGS, hides, scores_of
-from d2c.models.spelling import as_in_treebanks, as_read, spelled
+from d2c.models.spelling import as_learned, as_read, spelled
 from d2c.protocols.dparser import DependencyParser, Tagger
 from d2c.protocols.route import Route
 from d2c.protocols.training import DEV_WORDS, thinned
@@ -91,7 +91,8 @@ class Model:
     calibration: what makes probabilities of the route's confidences, where it was learned
     functions: what adds function tags to c-trees, where it was learned
     small_letters: whether tagger, d-parser and route read sentences in capitals as if in small letters, and
-            typographic marks and `"` as the Penn Treebank's; their trees have the words as given
+            typographic marks and `"` as the Penn Treebank's; their trees have the words as given. All models
+            read -LRB- and -RRB- as brackets
     f1:     in percent, that its card says, by the part of a treebank; of models that vote
 
     A d-parser that comes with tags of its own is the tagger of a model that has no other.
@@ -213,10 +214,9 @@ class Model:
         Sentences with words that have no tag (an empty one) are tagged by the model's tagger; all are, where
         route and d-parser were trained on its tags. Raises ModelError where there is no tagger.
         """
-        if not self.small_letters:
-            return self._parsed(sentences)
-        given, read = tee(sentences)
-        dtrees = self._parsed(replace(tokens, forms=as_in_treebanks(tokens.forms)) for tokens in read)
+        given, seen = tee(sentences)
+        small = self.small_letters
+        dtrees = self._parsed(replace(one, forms=as_learned(one.forms, small)) for one in seen)
         return (spelled(dtree, tokens.forms) for tokens, dtree in zip(given, dtrees, strict=True))
 
     def _parsed(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:

@@ -2,7 +2,8 @@
 
 Models learn from few sentences in capitals, and words that they know in small letters are unknown to them in
 capitals. Two words in capitals may be abbreviations, as in `(620 KB EPS)`, more are not likely to be. For
-quotation marks treebanks of the Penn Treebank's kind have `` and '', and no typographic ones.
+quotation marks treebanks of the Penn Treebank's kind have `` and '', and no typographic ones. -LRB- is how
+their files escape a bracket, and how words that were cut elsewhere often have it.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import re
 from dataclasses import replace
 from typing import TypeVar
 
+from d2c.trees.cleaning import unescape
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 
@@ -21,6 +23,8 @@ _FEWEST = 3  # words in capitals
 # What typographic marks become; ’ is an apostrophe everywhere
 TYPOGRAPHIC = {"“": "``", "”": "''", "‘": "`", "…": "..."}
 _OPEN, _CLOSED = QUOTES = ("``", "''")  # what `"` becomes
+_BRACKETS = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
+_READ = TYPOGRAPHIC | _BRACKETS
 _MARKS = re.compile('["“”‘’…]')
 
 
@@ -29,7 +33,8 @@ def as_in_treebanks(forms: Forms) -> Forms:
 
     Of `"` the first, third, ... one opens, unless it is the last word.
     """
-    if not _MARKS.search("".join(forms)):
+    joined = "".join(forms)
+    if "B-" not in joined and not _MARKS.search(joined):
         return small(forms)
     words, inside = list[str](), False
     for number, form in enumerate(forms, 1):
@@ -37,7 +42,7 @@ def as_in_treebanks(forms: Forms) -> Forms:
             inside = not inside and number < len(forms)
             words.append(_OPEN if inside else _CLOSED)
         else:
-            words.append(TYPOGRAPHIC.get(form, form).replace("’", "'"))
+            words.append(_READ.get(form, form).replace("’", "'"))
     return small(tuple(words))
 
 
@@ -49,9 +54,17 @@ def small(forms: Forms) -> Forms:
     return forms
 
 
+def as_learned(forms: Forms, small_letters: bool) -> Forms:
+    """Return the words as a model reads them: `as_in_treebanks`, or, if not told to, with round brackets
+    for -LRB- and -RRB- alone, as treebanks are read."""
+    if small_letters:
+        return as_in_treebanks(forms)
+    return tuple(map(unescape, forms)) if "RB-" in "".join(forms) else forms
+
+
 def as_read(tree: Tree, small_letters: bool) -> Tree:
-    """Return the tree with its words as a model reads them, which may be told to read small letters."""
-    return spelled(tree, as_in_treebanks(tree.tokens.forms)) if small_letters else tree
+    """Return the tree with its words as a model reads them."""
+    return spelled(tree, as_learned(tree.tokens.forms, small_letters))
 
 
 def spelled(tree: Tree, forms: Forms) -> Tree:

@@ -60,6 +60,7 @@ def test_which_sentences_are_read_in_small_letters(forms: tuple[str, ...], read:
         ("‘ IT IS ” OVER", "` it is '' over"),
         ("`` as they are ''", "`` as they are ''"),
         ("5 ' 3 '' x\"y", "5 ' 3 '' x\"y"),
+        ("-LRB- a -LSB- b -RSB- -LCB- c -RCB- -RRB-", "( a [ b ] { c } )"),
     ],
 )
 def test_marks_are_read_as_in_treebanks(given: str, read: str) -> None:
@@ -130,6 +131,15 @@ def test_all_parts_of_a_model_read_them() -> None:
     model, listener = listening(tags="predicted")
     assert [ctree.tokens.forms for ctree in model.parse(given[:1])] == [LOUD]
     assert {forms for _, forms in listener.seen} == {LOUD}
+
+
+@pytest.mark.parametrize("small_letters", [True, False])
+def test_escaped_brackets_are_read_as_brackets_and_kept(small_letters: bool) -> None:
+    model, listener = listening(tags="predicted", small_letters=small_letters)
+    escaped = ("They", "-LRB-", "slept", "-RRB-")
+    [ctree] = model.parse([Tokens(escaped, ("",) * 4)])
+    assert {forms for _, forms in listener.seen} == {("They", "(", "slept", ")")}
+    assert ctree.tokens.forms == escaped
 
 
 def test_given_tags_stay() -> None:
