@@ -10,10 +10,11 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import accumulate, compress
 from typing import Any
 
 from d2c.base.counting import many
-from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.ctree import CTree, Tokens, trusted_ctree
 
 WRAPPERS = ("", "TOP", "ROOT", "S1", "VROOT")
 _BASIC = re.compile(r"(?:([-=|#^~_[]).*?\1|.)[^-=|#^~_[]*", re.DOTALL)
@@ -82,34 +83,36 @@ def basic_label(label: str) -> str:
 def keep_tokens(ctree: CTree, indices: Sequence[int]) -> CTree | None:
     """Keep some of the tokens (indices, ascending) and the nodes above them; None for no tokens. A node whose
     head child goes gets the leftmost."""
-    tokens, heads = ctree.tokens, ctree.head_children
+    n, heads = len(ctree.tokens), ctree.head_children
     if not indices:
         return None
-    new_id = [-1] * (len(tokens) + len(ctree.labels))
-    for new, old in enumerate(indices):
-        new_id[old] = new
-    labels: list[str] = []
-    children: list[tuple[int, ...]] = []
-    new_heads: list[int] = []
-    for node, kids in enumerate(ctree.children, len(tokens)):
-        new_kids = tuple([new_id[kid] for kid in kids if new_id[kid] >= 0])
-        if new_kids:
-            new_id[node] = len(indices) + len(labels)
-            labels.append(ctree.labels[node - len(tokens)])
-            children.append(new_kids)
-            head = -1 if heads is None else new_id[heads[node - len(tokens)]]
-            new_heads.append(head if head >= 0 else new_kids[0])
-    words = choose_tokens(tokens, indices)
-    return CTree(
-        words, tuple(labels), tuple(children), None if heads is None else tuple(new_heads), ctree.top
-    )
+    gone = set(range(n)).difference(indices)  # tokens and nodes
+    rows: list[Sequence[int]] = []
+    for node, kids in enumerate(ctree.children, n):
+        if gone.isdisjoint(kids):
+            rows.append(kids)
+        elif left := [kid for kid in kids if kid not in gone]:
+            rows.append(left)
+        else:
+            gone.add(node)
+    stays = [True] * (n + len(ctree.labels))
+    for node in gone:
+        stays[node] = False
+    new_id = [*accumulate(stays, initial=0)]
+    children = tuple([tuple(map(new_id.__getitem__, kids)) for kids in rows])
+    new_heads = None
+    if heads is not None:
+        kept = zip(compress(heads, stays[n:]), children, strict=True)
+        new_heads = tuple([new_id[head] if stays[head] else kids[0] for head, kids in kept])
+    labels = tuple(compress(ctree.labels, stays[n:]))
+    return trusted_ctree(choose_tokens(ctree.tokens, stays), labels, children, new_heads, ctree.top)
 
 
-def choose_tokens(tokens: Tokens, indices: Sequence[int]) -> Tokens:
-    """Return some of the tokens, with what is known of them."""
+def choose_tokens(tokens: Tokens, stays: Sequence[bool]) -> Tokens:
+    """Return some of the tokens, with what is known of them; stays: whether each is one of them."""
     columns = tokens.forms, tokens.tags, tokens.lemmas, tokens.morphs
-    chosen = [column and tuple([column[i] for i in indices]) for column in columns]
-    return Tokens(chosen[0] or (), chosen[1] or (), chosen[2], chosen[3], tokens.comments)
+    forms, tags, lemmas, morphs = [column and tuple(compress(column, stays)) for column in columns]
+    return Tokens(forms or (), tags or (), lemmas, morphs, tokens.comments)
 
 
 def unescape(word: str) -> str:

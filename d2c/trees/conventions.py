@@ -9,18 +9,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import dataclass
+from sys import intern
 from typing import Literal
 
-from d2c.trees.cleaning import keep_tokens, take_wrapper
-from d2c.trees.ctree import CTree, trusted_ctree
+from d2c.trees.cleaning import WRAPPERS, keep_tokens, take_wrapper
+from d2c.trees.ctree import CTree, trusted_ctree, trusted_tokens
 
 EMPTY_TAG = "-NONE-"
 SAMPLE = 200  # sentences at the beginning of a file, which tell its convention
 ConventionName = Literal["penn", "historical"]
+_MOST_KNOWN = 1 << 12  # labels
 
-_EMPTY_PENN = re.compile(r"\*(?:T|U|PRO|ICH|RNR|EXP|PPA|\?)\*(?:-\d+)?|\*-\d+")  # as in (NP *PRO*-1)
+_EMPTY_PENN = re.compile(r"\*(?:T|U|PRO|ICH|RNR|EXP|PPA|0|\?)\*(?:-\d+)?|\*-\d+")  # as in (NP *PRO*-1)
 _EMPTY_HISTORICAL = re.compile(r"0|(?!\*-\*$)\*.*|ICH\*.*", re.DOTALL)  # `*-*` is an asterisk with its lemma
 _NUMERAL = "NUM"  # the tag under which 0 is a word
 
@@ -51,7 +52,6 @@ def functions_of(label: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_FUNCTION.findall(whole, len(strip_function(whole)))))
 
 
-@lru_cache(maxsize=1 << 12)
 def without_indices(label: str) -> str:
     """Return a label of the Penn historical treebanks without indices, but with its dash tags: IP-MAT-SPE of
     IP-MAT=1-SPE. An index that is all of it stays."""
@@ -59,7 +59,6 @@ def without_indices(label: str) -> str:
     return fields[0] + "".join([field for field in fields[1:] if not _INDEX.fullmatch(field)])
 
 
-@lru_cache(maxsize=1 << 12)
 def _tag_without_function(tag: str) -> str:
     return tag if tag.startswith("-") else _TAG_FUNCTION.sub("", tag)
 
@@ -76,6 +75,23 @@ def _is_empty_historical(form: str, tag: str) -> bool:
     return _EMPTY_HISTORICAL.fullmatch(form) is not None and not (form == "0" and tag.startswith(_NUMERAL))
 
 
+class Known(dict[str, str]):
+    """What labels mean, each computed once: a call of `lru_cache` takes longer than all else in cleaning."""
+
+    def __init__(self, meaning: Callable[[str], str]) -> None:
+        super().__init__()
+        self.meaning = meaning
+
+    def __call__(self, label: str) -> str:
+        return self[label]
+
+    def __missing__(self, label: str) -> str:
+        if len(self) >= _MOST_KNOWN:
+            self.clear()
+        means = self[label] = intern(self.meaning(label))
+        return means
+
+
 @dataclass(frozen=True)
 class Convention:
     """What a family of treebanks means.
@@ -83,19 +99,24 @@ class Convention:
     category: of a phrase label, without what is a function or an index
     tag:      a part-of-speech tag without the same
     is_empty: whether a token, by its form and tag, is an empty element
+    begins:   the characters with which empty elements begin that no tag tells
     not_text: the labels and tags of nodes below which there is no text of the sentence
     """
 
     name: ConventionName
-    category: Callable[[str], str]
-    tag: Callable[[str], str]
+    category: Known
+    tag: Known
     is_empty: Callable[[str, str], bool]
+    begins: str
     not_text: frozenset[str] = frozenset()
 
     def empty(self, ctree: CTree) -> list[bool]:
         """Return [n] which tokens are no text: empty elements, and what stands below a node of `not_text`."""
-        tokens = ctree.tokens
-        empty = list(map(self.is_empty, tokens.forms, tokens.tags))
+        tokens, begins, is_empty = ctree.tokens, self.begins, self.is_empty
+        empty = [
+            tag == EMPTY_TAG or (form[:1] in begins and is_empty(form, tag))
+            for form, tag in zip(tokens.forms, tokens.tags, strict=True)
+        ]
         if not self.not_text or self.not_text.isdisjoint((*ctree.labels, *tokens.tags)):
             return empty
         n = len(tokens)
@@ -109,36 +130,41 @@ class Convention:
     def without_functions(self, ctree: CTree) -> CTree:
         """Return a tree with categories for labels, tags without functions, and a wrapper without a label
         called TOP."""
-        tokens, heads = ctree.tokens, ctree.head_children
-        if (tags := tuple(map(self.tag, tokens.tags))) != tokens.tags:
-            tokens = replace(tokens, tags=tags)
-        labels, children = list(map(self.category, ctree.labels)), list(ctree.children)
-        wrapper = take_wrapper(labels, children, clean=True) if ctree.top is None else ctree.top or "TOP"
-        heads = heads and heads[: len(labels)]
-        return trusted_ctree(tokens, tuple(labels), tuple(children), heads, wrapper)
+        tokens, heads, children = ctree.tokens, ctree.head_children, ctree.children
+        tokens = trusted_tokens(tokens.forms, tuple(map(self.tag.__getitem__, tokens.tags)), tokens)
+        labels = tuple(map(self.category.__getitem__, ctree.labels))
+        top = ctree.top
+        if top is None and labels and labels[-1] in WRAPPERS:
+            rows, names = list(children), list(labels)
+            top = take_wrapper(names, rows, clean=True)
+            labels, children = tuple(names), tuple(rows)
+            heads = heads and heads[: len(labels)]
+        return trusted_ctree(tokens, labels, children, heads, "TOP" if top == "" else top)
 
 
 PENN_TREEBANK = Convention(
-    "penn", lru_cache(maxsize=1 << 12)(strip_function), _tag_without_function, _is_empty_penn
+    "penn", Known(strip_function), Known(_tag_without_function), _is_empty_penn, begins="*"
 )
+_WITHOUT_INDICES = Known(without_indices)
 PENN_HISTORICAL = Convention(
     "historical",
-    without_indices,
-    without_indices,
+    _WITHOUT_INDICES,
+    _WITHOUT_INDICES,
     _is_empty_historical,
-    frozenset(("ID", "CODE", "REF")),  # META (headings, speakers) is text
+    begins="*0I",
+    not_text=frozenset(("ID", "CODE", "REF")),  # META (headings, speakers) is text
 )
 CONVENTIONS = {one.name: one for one in (PENN_TREEBANK, PENN_HISTORICAL)}
 
 
 def convention_of(ctrees: Iterable[CTree]) -> Convention:
     """Return the convention of the treebank from which some raw trees are."""
+    labels, tags = set[str](), set[str]()
     for ctree in ctrees:
-        if any(map(_HISTORICAL_CLAUSES.match, ctree.labels)) or any(
-            map(_HISTORICAL_TAGS.match, ctree.tokens.tags)
-        ):
-            return PENN_HISTORICAL
-    return PENN_TREEBANK
+        labels.update(ctree.labels)
+        tags.update(ctree.tokens.tags)
+    historical = any(map(_HISTORICAL_CLAUSES.match, labels)) or any(map(_HISTORICAL_TAGS.match, tags))
+    return PENN_HISTORICAL if historical else PENN_TREEBANK
 
 
 def remove_empty(ctree: CTree, convention: Convention = PENN_TREEBANK) -> CTree | None:

@@ -67,7 +67,7 @@ def fill_traces(ctree: CTree, empty: Sequence[bool]) -> CTree | None:
     above = {names[node]: str(p) if p >= 0 else None for node, p in enumerate(parents) if node in names}
     filled = Graph([("", "")] * len(words_left), labels, above).tree()
     top = filled.top if ctree.top is None else ctree.top
-    return replace(filled, tokens=choose_tokens(tokens, words_left), top=top)
+    return replace(filled, tokens=choose_tokens(tokens, [not one for one in empty[:n]]), top=top)
 
 
 def _index(label: str) -> str | None:

@@ -17,7 +17,7 @@ from sys import intern
 from d2c.base.errors import FormatError, stop
 from d2c.base.files import AnyPath, open_input
 from d2c.trees.cleaning import check_names, take_wrapper, unescape, unescape_label
-from d2c.trees.ctree import CTree, Tokens, trusted_ctree
+from d2c.trees.ctree import CTree, trusted_ctree, trusted_tokens
 from d2c.trees.formats.bracket_lines import BLANKS, NOT_PARSED, tree_lines
 from d2c.trees.formats.format import CFormat, Malformed, Options, Reader, Writer, check_text
 
@@ -92,7 +92,7 @@ def _tree(text: str) -> CTree | None:
     if "-LRB-" in words or "-RRB-" in words:
         forms = [unescape(form) if "-" in form else form for form in forms]
         tags = list(map(unescape_label, tags))
-    return trusted_ctree(Tokens(tuple(forms), tuple(tags)), tuple(labels), tuple(rows), None, top)
+    return trusted_ctree(trusted_tokens(tuple(forms), tuple(tags)), tuple(labels), tuple(rows), None, top)
 
 
 def _several(text: str) -> Iterator[CTree]:
