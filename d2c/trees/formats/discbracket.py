@@ -72,17 +72,23 @@ def parse_discbracket(text: str) -> CTree:
 
 def _trees(text: str, _options: Options) -> Iterator[CTree]:
     """Yield the trees of a text. Raises ValueError."""
+    yield from map(by_number, leaf_trees(text))
+
+
+def leaf_trees(text: str) -> list[CTree]:
+    """Return the trees of a text as brackets, with the tag NO_TAG where leaves share a node. Raises
+    Malformed."""
     try:
-        found = list(bracket_trees(text))
+        return list(bracket_trees(text))
     except Malformed:  # if only since leaves share a node
         tagged = _NODE_OR_LEAF.sub(lambda one: one[1] or f"({NO_TAG} {one[2]})", text)
         found = list(bracket_trees(tagged))
         if not all(one.labels for one in found):  # leaves stand outside of brackets
             raise
-    yield from map(_in_order, found)
+        return found
 
 
-def _in_order(ctree: CTree) -> CTree:
+def by_number(ctree: CTree) -> CTree:
     """Return the tree whose words, such as `2=rich`, say where they stand. Raises ValueError."""
     n, leaves = len(ctree.tokens), list[tuple[int, str, str]]()
     for form, tag in zip(ctree.tokens.forms, ctree.tokens.tags, strict=True):
@@ -92,12 +98,12 @@ def _in_order(ctree: CTree) -> CTree:
         if not word:
             raise ValueError(f"the token {number[:20]} has no word")
         leaves.append((whole_number(number), word, tag))
-    for place, (given, _, _) in enumerate(in_order := sorted(leaves)):
+    for place, (given, _, _) in enumerate(by_place := sorted(leaves)):
         if given != place:
             raise ValueError(
                 f"the token {min(given, place)} {'is missing' if given > place else 'comes twice'}"
             )
-    _, forms, tags = zip(*in_order, strict=True)
+    _, forms, tags = zip(*by_place, strict=True)
     children = [[leaves[kid][0] if kid < n else kid for kid in kids] for kids in ctree.children]
     return build_ctree(Tokens(forms, tags), ctree.labels, children, ctree.root, None, ctree.top)
 

@@ -26,6 +26,7 @@ from d2c.trees.formats.format import Format
 from d2c.trees.formats.frenchxml import FRENCHXML
 from d2c.trees.formats.genia import GENIA
 from d2c.trees.formats.historical import HISTORICAL
+from d2c.trees.formats.indexbracket import INDEXBRACKET
 from d2c.trees.formats.jsonfiles import outer_keys
 from d2c.trees.formats.jsontrees import JSONTREES
 from d2c.trees.formats.sejong import SEJONG
@@ -40,6 +41,7 @@ def _named(*rows: Format[CTree]) -> dict[str, Format[CTree]]:
 FORMATS = _named(
     BRACKETS,
     DISCBRACKET,
+    INDEXBRACKET,
     EXPORT,
     TIGERXML,
     ALPINOXML,
@@ -84,11 +86,19 @@ def format_of(path: AnyPath, default: str = "brackets") -> str:
     """
     start = first_characters(path, _SNIFFED)
     named = _kind_by_content(start, _by_name(path, _kind_by_name(path) or default), default)
-    others = (row for row in FORMATS.values() if row.named_as == named)
-    found = next((row.name for row in others if row.looks_so(start)), named)
+    found = next((row.name for row in _called_alike(named) if row.looks_so(start)), named)
     if found in _KINDS or (found == _XML and _is_other_xml(start)):
         raise FormatError(str(path), 0, 0, f"{_told_of(found, start)}; --format says what else it is")
     return found
+
+
+def _called_alike(named: str) -> list[Format[CTree]]:
+    """Return the formats whose files may be called as those of another: discbracket and what is called so,
+    before its relatives."""
+    rows = [row for row in FORMATS.values() if row.named_as == named]
+    if named in FORMATS and (kind := FORMATS[named].named_as):
+        rows += [FORMATS[named], *(row for row in FORMATS.values() if row.named_as == kind)]
+    return rows
 
 
 def treebank_in(path: AnyPath) -> str:
