@@ -99,13 +99,18 @@ class ParameterError(ModelError):
         return f"{before}--{parameter.replace('_', '-')}{after}"
 
 
+def install(extra: str) -> str:
+    """Return how to install an extra: from a clone, until an index has d2c-parser (d2c is another's)."""
+    return f"in the clone of d2c, pip install -e '.[{extra}]'"
+
+
 @contextmanager
-def needing(what: str, package: str) -> Iterator[None]:
-    """Turn a failed import into a ModelError that says for what to install which package."""
+def needing(what: str, extra: str) -> Iterator[None]:
+    """Turn a failed import into a ModelError that says for what to install which extra."""
     try:
         yield
     except ImportError as error:
-        raise ModelError(f'{what} needs a package ({error}): pip install "{package}"') from None
+        raise ModelError(f"{what} needs a package ({error}): {install(extra)}") from None
 
 
 def needs(module: str, extra: str = "corpora") -> Any:
@@ -113,7 +118,7 @@ def needs(module: str, extra: str = "corpora") -> Any:
 
     Such modules are imported where they are used: that takes a second.
     """
-    with needing("this", f"d2c[{extra}]"):
+    with needing("this", extra):
         return import_module(module)
 
 

@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
-from importlib.metadata import version
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from d2c import __version__
 from d2c.base.counting import many
-from d2c.base.errors import FormatError
+from d2c.base.errors import FormatError, install
 from d2c.base.inputs import find_files, is_called, is_pattern, names_of
 from d2c.base.model_files import digest_of_directory
 from d2c.commands.options import (
@@ -68,7 +68,7 @@ def model_and_inputs(
 
 def _default() -> Path:
     if (name := default()) != DEFAULTS[0]:
-        say(f'd2c: {name} parses; better is {DEFAULTS[0]}: pip install "d2c[transformers]"')
+        say(f"d2c: {name} parses; better is {DEFAULTS[0]}: {install('transformers')}")
     return find(name)
 
 
@@ -163,7 +163,7 @@ def parse(
     name = names_of(source := _found(inputs, kind, output))
     options = replace(options, ctrees=form.ctrees, confidences=form.confidences)
     digest = "" if str(output) == "-" else " ".join(map(digest_of_directory, models))
-    settings = {"d2c": version("d2c"), "model": digest, "to": to, **options.to_json(), "timeout": None}
+    settings = {"d2c": __version__, "model": digest, "to": to, **options.to_json(), "timeout": None}
     rules = rules_of(models[0], lambda: load()[0], options.language) if kind.cut else PENN
     sentences = batched(read_sentences(source, options.kind, rules), options.batch_size)
     opened = written(output, form.header, settings, resume)

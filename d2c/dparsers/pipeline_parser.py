@@ -127,9 +127,9 @@ def _load(pipeline: str) -> Pipeline:
     kind, _, name = pipeline.partition(":")
     if kind not in _PIPELINES or not name:
         raise ModelError(f"the pipeline {pipeline!r} is not of the form spacy:NAME or stanza:LANGUAGE")
-    module, made, package = _PIPELINES[kind]
+    module, made, extra = _PIPELINES[kind]
     # Fails for want of such a model, of the network, of another version, ...
-    with loading(pipeline), needing(f"{pipeline}:", package):
+    with loading(pipeline), needing(f"{pipeline}:", extra):
         return cast(Pipeline, getattr(import_module(module), made)(name))
 
 
@@ -145,8 +145,8 @@ def _is_package(pipeline: object) -> bool:
     return is_package(name)
 
 
-# By kind: where its class is, and what to install for it.
+# By kind: where its class is, and which extra to install for it.
 _PIPELINES = {
     "spacy": ("d2c.dparsers.spacy.pipeline", "SpacyPipeline", "spacy"),
-    "stanza": ("d2c.dparsers.stanza.pipeline", "StanzaPipeline", "d2c[stanza]"),
+    "stanza": ("d2c.dparsers.stanza.pipeline", "StanzaPipeline", "stanza"),
 }

@@ -47,20 +47,20 @@ class DParserRow(RegistryRow):
 DPARSERS = {
     "stanza": DParserRow(
         path="d2c.dparsers.stanza.parser:StanzaParser",
-        package="d2c[stanza]",
+        extra="stanza",
         settings=StanzaSettings,
         own=("model_type",),
         loaded=("device",),
     ),
     "spacy": DParserRow(
         path="d2c.dparsers.spacy.parser:SpacyParser",
-        package="spacy",
+        extra="spacy",
         settings=SpacySettings,
         own=("network",),
     ),
     "udpipe": DParserRow(
         path="d2c.dparsers.udpipe.parser:UDPipeParser",
-        package="d2c[udpipe]",
+        extra="udpipe",
         settings=UDPipeSettings,
         own=("system", "beam"),
     ),
@@ -90,12 +90,12 @@ DPARSERS = {
 TAGGERS = {
     "stanza": DParserRow(
         path="d2c.dparsers.stanza.tagger:StanzaTagger",
-        package="d2c[stanza]",
+        extra="stanza",
         settings=StanzaTaggerSettings,
         loaded=("device",),
     ),
     "spacy": DParserRow(
-        path="d2c.dparsers.spacy.tagger:SpacyTagger", package="spacy", settings=SpacyTaggerSettings
+        path="d2c.dparsers.spacy.tagger:SpacyTagger", extra="spacy", settings=SpacyTaggerSettings
     ),
 }
 # What models of before name, or users remember, and what there is in its place.

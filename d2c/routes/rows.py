@@ -17,12 +17,12 @@ class RegistryRow:
     """A registered class.
 
     path:     where it is, `module:Class`
-    package:  what to install for it
+    extra:    of d2c's, with what it needs
     settings: the class of the one value that it is made of
     """
 
     path: str
-    package: str = "d2c"
+    extra: str = "train"
     settings: type[Settings] = Settings
 
 
@@ -32,5 +32,5 @@ def class_of(role: str, registry: Mapping[str, RegistryRow], name: str) -> type[
         raise ModelError(f"unknown {role} {name!r}; known are {', '.join(registry)}")
     row = registry[name]
     module, class_name = row.path.split(":")
-    with needing(f"the {role} {name}", row.package):
+    with needing(f"the {role} {name}", row.extra):
         return getattr(import_module(module), class_name)  # type: ignore[no-any-return]

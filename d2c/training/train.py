@@ -96,7 +96,7 @@ def train_models(
     """
     dparser, routes = check_spec(spec, directories, foreign)
     log.info("%s", spec)
-    with needing("training", "d2c[train]"):  # now, not when a route learns, after the d-parser
+    with needing("training", "train"):  # now, not when a route learns, after the d-parser
         import_module("sklearn")
     warn_of_presets([dparser, *([spec.tagger.make()] if spec.tagger.name else [])])
     with ExitStack() as stack:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from d2c.base.errors import install
 from d2c.trees.cleaning import unescape
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.graphs import Graph
@@ -54,7 +55,7 @@ def to_stanza(ctree: CTree) -> parse_tree.Tree:
     try:
         from stanza.models.constituency.parse_tree import Tree
     except ImportError as error:
-        raise ImportError(f'to_stanza needs Stanza ({error}): pip install "d2c[stanza]"') from None
+        raise ImportError(f"to_stanza needs Stanza ({error}): {install('stanza')}") from None
     return _build(ctree, lambda tag, form: Tree(tag, [Tree(form)]), Tree)
 
 

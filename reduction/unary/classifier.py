@@ -229,7 +229,7 @@ class _Model(NamedTuple):
                 candidates, np.zeros(1, np.float32), np.zeros(0, np.int64), np.zeros((0, 1), np.float32)
             )
         # Only here: prediction should not wait for these imports.
-        with needing("learning unary nodes", "d2c[train]"):
+        with needing("learning unary nodes", "train"):
             from scipy.sparse import csr_matrix
             from sklearn.exceptions import ConvergenceWarning
             from sklearn.svm import LinearSVC

@@ -15,10 +15,10 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from d2c import __version__
 from d2c.base import model_files
 from d2c.base.files import digest_of_file
 from d2c.base.inputs import Paths, files_of
@@ -88,7 +88,7 @@ class Store:
     @staticmethod
     def key(name: str, made_of: Mapping[str, Any]) -> str:
         """The key of a step, whether it is there or not."""
-        return digest({"name": name, "version": version("d2c"), **made_of})
+        return digest({"name": name, "version": __version__, **made_of})
 
     def _make(
         self, directory: Path, made_of: Mapping[str, Any], make: Callable[[Path], Mapping[str, Any]]

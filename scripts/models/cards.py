@@ -11,6 +11,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from d2c import __version__
 from d2c.base.model_files import read_json, size_of
 from d2c.models.model import read_model_settings
 from d2c.models.names import CARD
@@ -27,7 +28,7 @@ def write_card(directory: Path, recipe: Recipe, scores: Sequence[Score], notes: 
     """Write both into the directory of a model; notes: what else was measured, by what it is."""
     settings = read_model_settings(directory)
     own = {name: str(value) for name, value in recipe.settings.items()} | _drawn(recipe)
-    packages = {name: metadata.version(name) for name in ("d2c", *recipe.packages)}
+    packages = {"d2c": __version__} | {name: metadata.version(name) for name in recipe.packages}
     built = {
         "name": recipe.name,
         "what": recipe.what,

@@ -120,6 +120,6 @@ def test_endings() -> None:
 
 def test_a_package_that_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "openpyxl", None)
-    with pytest.raises(ModelError, match=r'pip install "d2c\[tables\]"$'):
+    with pytest.raises(ModelError, match=r"pip install -e '\.\[tables\]'$"):
         write(tmp_path / "x.xlsx")
     assert [*tmp_path.iterdir()] == []

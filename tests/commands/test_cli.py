@@ -307,7 +307,7 @@ def test_version() -> None:
     run = [sys.executable, "-m", "d2c", "--version"]
     shown = subprocess.run(run, check=True, capture_output=True, text=True).stdout
     assert shown == f"d2c {d2c_package.__version__}\n"
-    assert d2c_package.__version__ == metadata.version("d2c")
+    assert d2c_package.__version__ == metadata.version("d2c-parser")
 
 
 def test_each_command_is_a_file() -> None:

@@ -197,4 +197,4 @@ def test_wrong_words(
     assert not [*output.glob("*.parquet")]
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     done = run(corpus_of, tmp_path / "other", small_model)
-    assert str(done.exception).endswith('pip install "d2c[corpora]"') and not (tmp_path / "other").exists()
+    assert str(done.exception).endswith("pip install -e '.[corpora]'") and not (tmp_path / "other").exists()

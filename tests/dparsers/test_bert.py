@@ -10,7 +10,7 @@ import pytest
 import torch
 
 pytest.importorskip("stanza")
-pytest.importorskip("transformers", reason='needs pip install "d2c[transformers]"')
+pytest.importorskip("transformers", reason="needs the extra transformers")
 
 from d2c.dparsers.stanza import networks
 from d2c.dparsers.stanza.bert import States

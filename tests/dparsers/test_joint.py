@@ -29,7 +29,7 @@ def stanza_parser(**options: Any) -> StanzaParser:
 
 
 def test_it_finds_arcs_and_tags(tmp_path: Path) -> None:
-    pytest.importorskip("transformers", reason='needs pip install "d2c[transformers]"')
+    pytest.importorskip("transformers", reason="needs the extra transformers")
     files = write(tmp_path / "train.conllu", treebank(1, 24)), write(tmp_path / "dev.conllu", treebank(2, 6))
     reports: list[Evaluation] = []
     encoder = tiny_encoder(tmp_path / "tiny")
@@ -72,7 +72,7 @@ def test_shapes(form: str, is_of: str) -> None:
 
 
 def test_it_goes_on_from_what_it_knows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("transformers", reason='needs pip install "d2c[transformers]"')
+    pytest.importorskip("transformers", reason="needs the extra transformers")
     first, more, dev = treebank(1, 12), treebank(3, 24), treebank(2, 6)
     files = write(tmp_path / "train.conllu", first), write(tmp_path / "dev.conllu", dev)
     encoder = tiny_encoder(tmp_path / "tiny")
@@ -105,7 +105,7 @@ def test_it_goes_on_from_what_it_knows(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_vectors_and_language_models_go_on_with_it(tmp_path: Path) -> None:
-    pytest.importorskip("transformers", reason='needs pip install "d2c[transformers]"')
+    pytest.importorskip("transformers", reason="needs the extra transformers")
     first, dev, encoder = treebank(1, 12), treebank(2, 6), tiny_encoder(tmp_path / "tiny")
     files = write(tmp_path / "train.conllu", first), write(tmp_path / "dev.conllu", dev)
     text, pair = tmp_path / "vectors.txt", language_models(tmp_path)

@@ -146,7 +146,7 @@ def test_what_cannot_be_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         pipeline_parser_of(f"spacy:{tmp_path / 'blank'}").train(tmp_path, tmp_path, tmp_path / "model")
     monkeypatch.setitem(sys.modules, "stanza", None)
     monkeypatch.delitem(sys.modules, "d2c.dparsers.stanza.pipeline", raising=False)
-    with pytest.raises(ModelError, match=r'^stanza:en: needs a package \(.*\): pip install "d2c\[stanza\]"$'):
+    with pytest.raises(ModelError, match=r"^stanza:en: needs a package \(.*\): .*install -e '\.\[stanza\]'$"):
         pipeline_parser_of("stanza:en").train(tmp_path, tmp_path, tmp_path / "model")
 
 

@@ -65,7 +65,9 @@ def test_the_default_has_its_packages(folders: tuple[Path, Path]) -> None:
     lacking = make(folders[0] / "en", versions={"python": "3.11", "numpy": "2", "no-such-package": "1"})
     assert default() == "en-small" and find() == small and find("en") == lacking
     run = CliRunner().invoke(cli, ["parse", "--text"], input="They slept.")
-    assert run.stderr.startswith('d2c: en-small parses; better is en: pip install "d2c[transformers]"\n')
+    assert run.stderr.startswith(
+        "d2c: en-small parses; better is en: in the clone of d2c, pip install -e '.[transformers]'\n"
+    )
 
 
 def test_what_is_no_model(folders: tuple[Path, Path]) -> None:

@@ -32,7 +32,7 @@ def test_an_encoder_is_the_directory_with_its_settings(
 def test_an_encoder_in_parts_is_joined_and_loses_its_upper_layers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip("transformers", reason='needs pip install "d2c[transformers]"')
+    pytest.importorskip("transformers", reason="needs the extra transformers")
     whole = tiny_encoder(tmp_path / pretrained._FOLDER, kind="mpnet")
     archive = Path(make_archive(str(tmp_path / "whole"), "zip", tmp_path, whole.name)).read_bytes()
     monkeypatch.setattr(pretrained, "_LAYERS", 1)

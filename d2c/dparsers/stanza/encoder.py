@@ -282,7 +282,7 @@ def _check_kind(source: str | Path, kind: str) -> None:
 @contextmanager
 def _transformers(source: str | Path) -> Iterator[Any]:
     """Yield the package, which says nothing meanwhile; raise as ModelError what it raises."""
-    with needing(f"{source}: a transformer", "d2c[transformers]"):
+    with needing(f"{source}: a transformer", "transformers"):
         import transformers
     log = transformers.utils.logging
     level, bars = log.get_verbosity(), log.is_progress_bar_enabled()

@@ -98,7 +98,7 @@ class VotingWeights:
 
 def learn_votes(kind: str, examples: Iterable[Example]) -> VotingWeights:
     """Learn weights by logistic regression, with the threshold 0.5. Raises ModelError for no examples."""
-    with needing("learning weights", "d2c[train]"):
+    with needing("learning weights", "train"):
         import numpy as np
         from scipy.sparse import csr_array
 

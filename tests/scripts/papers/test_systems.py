@@ -139,7 +139,7 @@ def test_load_gives_the_same_parser(parser: StanzaConstituency, tmp_path: Path) 
 
 
 def test_it_learns_from_all_pieces(tmp_path: Path) -> None:
-    pytest.importorskip("transformers", reason='needs pip install "d2c[transformers]"')
+    pytest.importorskip("transformers", reason="needs the extra transformers")
     settings = tiny_encoder(tmp_path / "tiny") / "tokenizer_config.json"
     settings.write_text(json.dumps(json.loads(settings.read_text()) | {"mask_token": "[UNK]"}))
     assert load_encoder(tmp_path / "tiny")[0].mask is not None
@@ -148,7 +148,7 @@ def test_it_learns_from_all_pieces(tmp_path: Path) -> None:
 
 
 def test_it_learns_together_with_an_encoder(tmp_path: Path) -> None:
-    pytest.importorskip("transformers", reason='needs pip install "d2c[transformers]"')
+    pytest.importorskip("transformers", reason="needs the extra transformers")
     source, model = tiny_encoder(tmp_path / "tiny"), tmp_path / "model"
     model.mkdir()
     parser = StanzaConstituency(epochs=3, device="cpu", transformer=str(source))
