@@ -22,7 +22,7 @@ from papers.scores import Scored
 
 SYSTEMS = {
     "shift-reduce": RegistryRow(path="papers.shift_reduce:ShiftReduce"),
-    "Stanza's c-parser": RegistryRow(path="papers.stanza_constituency:StanzaConstituency", package="stanza"),
+    "Stanza's c-parser": RegistryRow(path="papers.stanza_constituency:StanzaConstituency", extra="stanza"),
 }
 EXACT = {"search": "exact"}  # shift-reduce: the best tree of the chart, not the greedy one
 
