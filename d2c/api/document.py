@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from d2c.api.tree import Tree
@@ -16,7 +17,20 @@ from d2c.parsing.sentence import NO_CTREE
 if TYPE_CHECKING:
     import pandas
 
-COLUMNS = ("sentence", "label", "start", "end", "text", "head", "depth", "confidence")
+COLUMNS = {  # of tables, with their types: integers with a capital letter may be missing
+    "sentence": "int64",
+    "label": "str",
+    "start": "int64",
+    "end": "int64",
+    "start_char": "Int64",
+    "end_char": "Int64",
+    "text": "str",
+    "head": "int64",
+    "head_word": "str",
+    "governor": "Int64",
+    "depth": "int64",
+    "confidence": "float64",
+}
 
 
 class Alternative(NamedTuple):
@@ -92,7 +106,10 @@ class Document:
 
         sentence:    index in `sentences`; those that could not be parsed have no rows
         start, end:  its first word and the one after its last, counted from 0
-        head, depth: its head word, also counted from 0, and how many constituents are above it
+        start_char, end_char: its place in the text; missing where words were parsed
+        head, head_word: the number of its head word, and that word
+        governor:    the word on which the head depends; missing for the head of the sentence
+        depth:       how many constituents are above it
         confidence:  from 0 to 1; missing where the parser does not say so
 
         Raises ImportError where pandas is not installed.
@@ -102,14 +119,12 @@ class Document:
         except ImportError as error:
             raise ImportError(f"to_dataframe needs pandas ({error}): pip install pandas") from None
         rows = [
-            (i, one.label, one.start, one.end, one.text, one.head, one.depth, one.confidence)
+            (i, *attrgetter(*[*COLUMNS][1:])(one))
             for i, sentence in enumerate(self.sentences)
             if not sentence.error
             for one in sentence.tree.spans()
         ]
-        whole = dict.fromkeys(("sentence", "start", "end", "head", "depth"), "int64")
-        types = whole | {"label": "str", "text": "str", "confidence": "float64"}
-        return pandas.DataFrame(rows, columns=COLUMNS).astype(types)
+        return pandas.DataFrame(rows, columns=[*COLUMNS]).astype(COLUMNS)
 
     def __len__(self) -> int:
         return len(self.sentences)

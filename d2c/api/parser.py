@@ -17,17 +17,19 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, overload
 
 from d2c.api.document import Document, Sentence
-from d2c.base.errors import ModelError
+from d2c.base.errors import FormatError, ModelError
 from d2c.models.model import Model, load_models, read_model_settings
 from d2c.models.names import find
 from d2c.parsing import input as given
 from d2c.parsing.options import INPUTS, TAGGED, ParseOptions
 from d2c.parsing.rules import rules_of
 from d2c.parsing.sentence import Sentence as ParsedSentence
+from d2c.parsing.sentence import refused
 from d2c.parsing.stream import batched, parse_batches
 from d2c.parsing.text import PENN
 from d2c.protocols.dparser import TextRules
 from d2c.training.warm_up import warmed_up_for
+from d2c.trees.formats.brackets import escape
 
 Context = TypeVar("Context")
 Kind = Literal["text", "tokenized", "split", "conllu", "json"]
@@ -126,17 +128,16 @@ class Parser:
 
     def parse_tokens(
         self,
-        sentences: Iterable[Iterable[str]],
+        sentences: Iterable[Iterable[str]] | Iterable[str],
         *,
         require: Spans | None = None,
         forbid: Spans | None = None,
         best: int = 1,
     ) -> Document:
-        """Parse sentences that are cut into words; the model's tagger tags them.
+        """Parse sentences that are cut into words, or one; the model's tagger tags them.
 
-        require, forbid: spans of one sentence that must be constituents, or must not, as (first word, the one
-                         after the last) or (first word, the one after the last, label); `sentences` is this
-                         one then, or a list of it
+        require, forbid: spans of the one sentence that must be constituents, or must not, as (first word, the
+                         one after the last) or (first word, the one after the last, label)
         best:            so many alternatives for each sentence at most, if more than 1
 
         Raises ValueError where no tree can obey.
@@ -152,10 +153,11 @@ class Parser:
         forbid: Spans | None = None,
         best: int = 1,
     ) -> Document:
-        """Parse sentences of words with tags: `[[("They", "PRP"), ("slept", "VBD")]]`.
+        """Parse sentences of words with tags, or one: `[("They", "PRP"), ("slept", "VBD")]`.
 
         D-parser and route see these tags. A sentence in which one is empty is tagged by the model's tagger.
-        The rest is as of `parse_tokens`. Raises ValueError for a tag that is none of the tagger's, too.
+        One with a tag that is none of the tagger's cannot be parsed; the tag `(` is -LRB-. The rest is as of
+        `parse_tokens`.
         """
         columns = map(_columns, _one(sentences, _is_pair, require, forbid))
         models = [replace(model, tags="gold") for model in self.models]
@@ -256,9 +258,10 @@ class Parser:
         def numbered() -> Iterator[ParsedSentence]:
             for number, (words, tags) in enumerate(sentences, 1):
                 sentence = given.sentence_of_words(_TEXT, number, words, tags, require, forbid)
+                sentence = _with_known_tags(sentence, known) if len(known) > 1 else sentence
                 if sentence.error and (require or forbid):
                     raise ValueError(sentence.error.message)
-                yield _checked(sentence, known) if tags and len(known) > 1 else sentence
+                yield sentence
 
         return Document([*self._parse(numbered(), _options(TAGGED), best, models=models)])
 
@@ -296,26 +299,29 @@ def _is_pair(one: object) -> bool:
 
 
 def _one(sentences: Iterable[Any], is_word: Callable[[object], bool], *spans: Spans | None) -> Iterable[Any]:
-    """Return sentences; where there are constraints, a list of the one that they are of.
+    """Return sentences; of the words of one, a list of that one.
 
-    is_word: whether something is a word of a sentence. Raises ValueError for several with constraints.
+    spans:   constraints; raises ValueError where there are some, and several sentences
+    is_word: whether something is a word of a sentence, not a sentence. Words with blanks are taken for texts
+             where there are no constraints
     """
-    if all(one is None for one in spans):
-        return sentences
-    listed = [*sentences]
-    if any(map(is_word, listed)):
+    listed = [sentences] if isinstance(sentences, str) else [*sentences]
+    texts = isinstance(sentences, str) or any(isinstance(one, str) and one.split()[1:] for one in listed)
+    if any(map(is_word, listed)) and (not texts or any(spans)):
         return [listed]
     if len(listed) != 1 and any(spans):
         raise ValueError("constraints are of one sentence; stream(lines, kind='json') has those of many")
     return listed
 
 
-def _checked(sentence: ParsedSentence, known: Collection[str]) -> ParsedSentence:
-    for tag in sentence.tokens.tags:
-        if tag not in known:
-            tags = " ".join(sorted(known)).strip()
-            raise ValueError(f"sentence {sentence.line}: {tag!r} is no tag of the model's: {tags}")
-    return sentence
+def _with_known_tags(sentence: ParsedSentence, known: Collection[str]) -> ParsedSentence:
+    """Return a sentence with brackets among its tags as treebanks write them; refused for an unknown tag."""
+    tags = tuple([tag if tag in known else escape(tag) for tag in sentence.tokens.tags])
+    if unknown := [tag for tag in tags if tag not in known]:
+        listed = " ".join(sorted(known)).strip()
+        message = f"{unknown[0]!r} is no tag of the model's: {listed}"
+        return refused(FormatError(_TEXT, sentence.line, 0, message))
+    return replace(sentence, tokens=replace(sentence.tokens, tags=tags))
 
 
 def _check_sizes(jobs: int, batch_size: int) -> None:
@@ -338,11 +344,12 @@ def _columns(sentence: Iterable[tuple[str, str]]) -> tuple[Words, Words]:
     return _words(word for word, _ in pairs), _words(tag for _, tag in pairs)
 
 
-def _words(words: Iterable[object]) -> Words:
+def _words(words: object) -> Words:
     """Return words, those of numpy as plain strings, which Cython asks for. Raises TypeError for what is no
     string, and for one string: its letters are no words."""
-    if isinstance(words, str):
-        raise TypeError(f"a sentence is a list of words, not a str: {words[:40]!r}")
+    if isinstance(words, str) or not isinstance(words, Iterable):
+        kind = type(words).__name__
+        raise TypeError(f"a sentence is a list of words, not {kind}: {words!r:.40}; pipe takes texts")
     listed = tuple(words)
     for word in listed:
         if not isinstance(word, str):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from d2c.api.tree import Tree
 from d2c.base.errors import FormatError
 from d2c.base.files import AnyPath, file_name
 from d2c.parsing.sentence import Sentence
@@ -45,7 +46,7 @@ def search_file(
 
     def constituents(numbered: tuple[int, Sentence]) -> Constituents:
         one = numbered[1]
-        return Constituents(headed(one.tree), one.confidences, one.source)
+        return Tree(headed(one.tree), one.confidences, one.offsets, one.text).constituents
 
     for (number, one), found in matches(pattern, numbered_sentences(file, reading), constituents):
         yield one.file or file_name(file), number, [replace(match, sentence=number) for match in found]

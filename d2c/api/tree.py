@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
-from d2c.base.files import AnyPath
+from d2c.base.errors import FormatError
+from d2c.base.files import AnyPath, open_output
+from d2c.base.inputs import is_called
 from d2c.parsing.json_lines import format_tree, to_json
 from d2c.parsing.sentence import Sentence
 from d2c.trees.conversion import to_dependencies
@@ -21,6 +23,7 @@ from d2c.trees.spans import Constituents, Source, Span, labelled, spans_of
 
 if TYPE_CHECKING:
     import nltk
+    from nltk.grammar import Production
     from stanza.models.constituency import parse_tree
 
 
@@ -83,6 +86,11 @@ class Tree:
     def ctree(self) -> CTree:
         """Return the tree that d2c computes with."""
         return self._own.ctree
+
+    @property
+    def constituents(self) -> Constituents:
+        """Return the nodes of `ctree` with their confidences and places."""
+        return self._own
 
     @property
     def confidences(self) -> Sequence[float] | None:
@@ -160,12 +168,29 @@ class Tree:
         """Return how many nodes are on the longest way down, as nltk counts: a word is one, too."""
         return self.ctree.height() + 1 + (self.ctree.top is not None)
 
-    def subtrees(self) -> Iterator[Tree]:
-        """Yield the tree and all below it, those of tags, too, from left to right, the higher first."""
+    def subtrees(self, filter: Callable[[Tree], object] | None = None) -> Iterator[Tree]:
+        """Yield the tree and all below it, those of tags, too, from left to right, the higher first.
+
+        filter: only those for which it returns something true
+        """
         stack: list[Tree] = [self]
         while stack:
-            yield (tree := stack.pop())
+            tree = stack.pop()
+            if filter is None or filter(tree):
+                yield tree
             stack += reversed(tree.children)
+
+    def productions(self) -> list[Production]:
+        """Return the rules of its nodes, those of tags, too, as nltk's, in the order of `subtrees`."""
+        from nltk.grammar import Nonterminal, Production
+
+        return [
+            Production(
+                Nonterminal(tree.label),
+                [one if isinstance(one, str) else Nonterminal(one.label) for one in tree],
+            )
+            for tree in self.subtrees()
+        ]
 
     def search(self, pattern: str) -> list[Match]:
         """Return where a pattern in Tregex's language matches, from left to right, the higher node first.
@@ -199,6 +224,31 @@ class Tree:
         from d2c.trees.objects import to_stanza
 
         return to_stanza(self.ctree)
+
+    def to_svg(self) -> str:
+        """Return a picture, an SVG element. Raises ValueError for a tree that is too deep for one."""
+        from d2c.trees.pictures import ctree_svg  # only here: it needs nltk
+
+        return ctree_svg(self.ctree, self.text)
+
+    def pretty_print(self, stream: TextIO | None = None) -> None:
+        """Print it in characters, to a stream or to standard output. Raises ValueError as `to_svg`."""
+        from d2c.trees.pictures import ctree_text
+
+        print(ctree_text(self.ctree), file=stream)
+
+    def draw(self, path: AnyPath) -> None:
+        """Write a file with its picture: `*.svg`, or `*.txt` in characters.
+
+        Raises ValueError as `to_svg`, and FormatError for other names, or where nothing can be written.
+        """
+        if not is_called(Path(path), (".svg", ".txt")):
+            raise FormatError(str(path), 0, 0, "a picture is called *.svg, or *.txt in characters")
+        with open_output(path) as stream:
+            if is_called(Path(path), (".svg",)):
+                stream.write(self.to_svg() + "\n")
+            else:
+                self.pretty_print(stream)
 
     def __len__(self) -> int:
         return len(self._parts)
@@ -234,10 +284,8 @@ class Tree:
 
     def _repr_svg_(self) -> str | None:
         """Return a picture; None of a tree that is too deep for one, which is shown as `repr`."""
-        from d2c.trees.pictures import ctree_svg  # only here: it needs nltk
-
         try:
-            return ctree_svg(self.ctree, self.text)
+            return self.to_svg()
         except ValueError:
             return None
 
@@ -251,9 +299,7 @@ class Tree:
         return self.children or (self._whole.ctree.tokens.forms[self._node],)
 
     def _below(self, node: int) -> Tree:
-        part = object.__new__(Tree)
-        part._whole, part._node = self._whole, node
-        return part
+        return _part(self._whole, node)
 
     @cached_property
     def _own(self) -> Constituents:
@@ -265,6 +311,15 @@ class Tree:
         """Return what brackets say."""
         ctree = canonical(self.ctree)
         return ctree.tokens.forms, ctree.tokens.tags, ctree.labels, ctree.children, ctree.top
+
+
+def _part(whole: Constituents, node: int) -> Tree:
+    part = object.__new__(Tree)
+    part._whole, part._node = whole, node
+    return part
+
+
+Constituents.as_tree = _part  # for `Span.tree`: spans are below trees
 
 
 def _highest(ctree: CTree) -> int:

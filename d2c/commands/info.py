@@ -6,9 +6,10 @@ from pathlib import Path
 
 import click
 
-from d2c.base.model_files import read_json, size_of
+from d2c.base.model_files import read_json, reading, size_of
 from d2c.commands.options import model_path
 from d2c.models.model import MODEL_FORMAT, read_model_settings
+from d2c.trees.refinement import HIDDEN, JOINT
 
 
 @click.command()
@@ -28,4 +29,20 @@ def info(model: Path) -> None:
                 listed = len(value) <= 100 and all(isinstance(key, str) for key in value)
                 shown = f"{len(value)}: {' '.join(sorted(value))}" if listed else len(value)
             click.echo(f"{'.'.join(file.parts[:-1])}.{name:<20}{shown}")
+    for name, symbols in symbols_of(model).items():
+        click.echo(f"known {name:<8}{len(symbols)}: {' '.join(symbols)}")
     click.echo(f"{'size':<14}{size_of(model) / 1e6:.1f} MB")
+
+
+def symbols_of(model: Path) -> dict[str, list[str]]:
+    """Return the labels of constituents and the tags that are in the files of a model. Raises ModelError."""
+    labels, tags = set[str](), set[str]()
+    for file in (*sorted((model / "route").rglob("*.json")), model / "tagger" / "tagger.json"):
+        said = read_json(file) if file.is_file() else {}
+        with reading(file):
+            labels.update(said.get("symbols", ()))
+            tags.update(said.get("tags", ()))
+            for _, *symbols in said.get("rules", ()):
+                for label, bar in filter(None, symbols):
+                    (tags if bar == "tag" else labels).update(label.strip(HIDDEN).split(JOINT))
+    return {name: sorted(found - {""}) for name, found in (("labels", labels), ("tags", tags)) if found}

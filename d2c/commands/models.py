@@ -8,6 +8,7 @@ import click
 
 from d2c.base.errors import ModelError
 from d2c.base.model_files import size_of
+from d2c.commands.info import symbols_of
 from d2c.commands.terminal import say
 from d2c.models.model import read_model_settings
 from d2c.models.names import DIRECTORIES, Available, available, find, unreadable
@@ -30,10 +31,13 @@ def models(name: str | None) -> None:
             cells = zip(row, widths, strict=True)
             click.echo("  ".join(cell.ljust(width) for cell, width in cells).rstrip())
         return
-    card = find(name) / "README.md"
+    directory = find(name)
+    card = directory / "README.md"
     if not card.is_file():
         raise ModelError(f"{card.parent}: has no card; `d2c info {name}` says what the model holds")
     click.echo(card.read_text(encoding="utf-8"), nl=False)
+    for kind, symbols in symbols_of(directory).items():
+        click.echo(f"\n{len(symbols)} {kind}: {' '.join(symbols)}")
 
 
 def _row(model: Available) -> tuple[str, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,6 @@ from d2c.commands.options import (
 from d2c.commands.progress import shown
 from d2c.commands.terminal import say
 from d2c.parsing.sentences import PARSED, is_parsed, numbered_sentences
-from d2c.trees.conversion import to_dependencies
 from d2c.trees.formats.reading import Reading
 from d2c.trees.heads import load_head_rules
 from d2c.trees.spans import Span, labelled, spans_of
@@ -65,13 +63,12 @@ def phrases(
                 numbered_sentences(file, reading), "trees", f"reading {file_name(file)}"
             ):
                 ctree = rules.headed(sentence.tree) if head else sentence.tree
-                heads = to_dependencies(ctree).heads if head else None
                 for node in spans_of(
                     ctree, labelled(ctree, labels, nested), sentence.confidences, sentence.source
                 ):
                     found = True
                     place = {"file": sentence.file or named, "sentence": number}
-                    put(place | _row(node, heads))
+                    put(place | _row(node, head))
     if not found:
         say(f"{names_of(files)}: there is no {' or '.join(labels)}")
 
@@ -92,12 +89,11 @@ def _columns(several: bool, parsed: bool, head: bool) -> dict[str, type]:
     return asked | ({"confidence": float} if parsed else {})
 
 
-def _row(span: Span, heads: Sequence[int] | None) -> dict[str, Any]:
-    """Return the cells of a phrase; heads: of its sentence's d-tree, if they are asked for."""
-    row, forms = span.to_dict() | {"text": span.text}, span.source.forms
-    if heads is None or span.head is None:
+def _row(span: Span, head: bool) -> dict[str, Any]:
+    """Return the cells of a phrase, with its head and what that depends on if they are asked for."""
+    row = span.to_dict() | {"text": span.text}
+    if not head:
         return row | {"head": None}
-    row["head_word"] = forms[span.head]
-    if governor := heads[span.head]:
-        row |= {"governor": governor - 1, "governor_word": forms[governor - 1]}
-    return row
+    governor = span.governor
+    word = None if governor is None else span.source.forms[governor]
+    return row | {"head_word": span.head_word, "governor": governor, "governor_word": word}

@@ -6,9 +6,10 @@ heads[i] in 1..n, or 0 where it is the root. All checks take linear time (nestin
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
+from typing import Self
 
 from d2c.trees.ctree import Tokens
 
@@ -35,6 +36,20 @@ class DTree:
     symbols: tuple[str, ...] | None = None
     events: tuple[int, ...] | None = None
     labels: tuple[str, ...] | None = None
+
+    @classmethod
+    def of(
+        cls, words: Iterable[str], tags: Iterable[str], heads: Iterable[int], labels: Iterable[str] = ()
+    ) -> Self:
+        """Return the d-tree of lists, all of length n but for labels, which may be left out.
+
+        Raises ValueError where lengths differ.
+        """
+        tokens, arcs = Tokens(tuple(words), tuple(tags)), tuple(heads)
+        names = tuple(labels) or None
+        if {len(tokens.tags), len(arcs), len(names or arcs)} != {len(tokens)}:
+            raise ValueError("words, tags, heads and labels are equally many")
+        return cls(tokens, arcs, labels=names)
 
     def _repr_svg_(self) -> str:
         """Return the picture that a notebook shows."""

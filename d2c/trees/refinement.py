@@ -21,7 +21,7 @@ from d2c.trees.dtree import subtrees
 from d2c.trees.transforms import collapse
 from d2c.trees.unaries import Chain, restore_unaries, strip_unaries
 
-_JOINT = "\x1f"  # between the parts of a refined label; no format has it in a label
+JOINT = "\x1f"  # between the parts of a refined label; no format has it in a label
 HIDDEN = "\x1e"
 
 
@@ -60,23 +60,23 @@ def with_parents(ctree: CTree) -> CTree:
     """Return the tree with each label joined to that of the node's parent; to nothing at the root."""
     n, labels = len(ctree.tokens), []
     for label, parent in zip(ctree.labels, ctree.parents()[n:], strict=True):
-        labels.append(f"{label}{_JOINT}{ctree.label(parent) if parent >= 0 else ''}")
+        labels.append(f"{label}{JOINT}{ctree.label(parent) if parent >= 0 else ''}")
     return replace(ctree, labels=tuple(labels))
 
 
 def collapsed(ctree: CTree) -> CTree:
     """Return the tree with each chain of unary nodes as one node; one above a token stays above it."""
     n, (unaryless, chains) = len(ctree.tokens), strip_unaries(ctree)
-    labels = [_JOINT.join((*chain, label)) for chain, label in zip(chains[n:], unaryless.labels, strict=True)]
-    above_tokens = [(_JOINT.join(chain),) if chain else () for chain in chains[:n]]
+    labels = [JOINT.join((*chain, label)) for chain, label in zip(chains[n:], unaryless.labels, strict=True)]
+    above_tokens = [(JOINT.join(chain),) if chain else () for chain in chains[:n]]
     refined = replace(unaryless, labels=tuple(labels))
     return restore_unaries(refined, [*above_tokens, *[()] * len(labels)])
 
 
 REFINEMENTS = {
     "plain": Refinement(lambda ctree: ctree, lambda label: (label,)),
-    "vertical": Refinement(with_parents, lambda label: (label.partition(_JOINT)[0],)),
-    "collapsed": Refinement(collapsed, lambda label: tuple(label.split(_JOINT))),
+    "vertical": Refinement(with_parents, lambda label: (label.partition(JOINT)[0],)),
+    "collapsed": Refinement(collapsed, lambda label: tuple(label.split(JOINT))),
 }
 
 

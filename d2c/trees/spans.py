@@ -6,10 +6,10 @@ Tokens are counted from 0; a span ends before its `end`. Linear time, but for so
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from d2c.trees.ctree import Block, CTree, Tokens, joined, trusted_ctree
 
@@ -79,6 +79,22 @@ class Span:
         return tuple([every.span(kid) for kid in kids if kid >= n])
 
     @property
+    def tree(self) -> Any:
+        """Return it as a `d2c.Tree`, a part of the sentence's: of a word and its tag, too."""
+        return Constituents.as_tree(*self.place)
+
+    @property
+    def head_word(self) -> str | None:
+        """Return the form of its head token."""
+        return None if self.head is None else self.source.forms[self.head]
+
+    @property
+    def governor(self) -> int | None:
+        """Return the token on which its head depends; None of the sentence's head, and without heads."""
+        every, node = self.place
+        return every.governors[node] if every.governors else None
+
+    @property
     def start(self) -> int:
         """Return its first token."""
         return self.blocks[0][0]
@@ -131,7 +147,10 @@ class Constituents:
     """The nodes of a c-tree, and what spans say of them, found when it is first needed.
 
     confidences: [K] one for each proper node
+    as_tree:     what makes a `d2c.Tree` of a node, which `d2c.api.tree` says
     """
+
+    as_tree: ClassVar[Callable[[Constituents, int], Any]]
 
     def __init__(
         self, ctree: CTree, confidences: Sequence[float] | None = None, source: Source | None = None
@@ -158,6 +177,18 @@ class Constituents:
     def heads(self) -> list[int] | None:
         """Return [n + K] what `CTree.lexical_heads` does; None where there are no head children."""
         return None if self.ctree.head_children is None else self.ctree.lexical_heads()
+
+    @cached_property
+    def governors(self) -> list[int | None] | None:
+        """Return [n + K] the token on which the head of each node depends; None where it is the root."""
+        heads, n = self.heads, len(self.ctree.tokens)
+        if heads is None:
+            return None
+        found: list[int | None] = [None] * len(heads)
+        for node in range(self.ctree.root, n - 1, -1):
+            for kid in self.ctree.children[node - n]:
+                found[kid] = found[node] if heads[kid] == heads[node] else heads[node]
+        return found
 
     def span(self, node: int) -> Span:
         """Return the span of a node; that of a pre-terminal has the tag as its label, and no confidence."""

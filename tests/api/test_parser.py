@@ -94,8 +94,10 @@ def test_tags(parser: Parser) -> None:
     given = [("The", "DT"), ("dog", "VBD"), ("slept", "NN")]
     [tagged] = parser.parse_tagged([given])
     assert tagged.tree.tags == ("DT", "VBD", "NN")
-    with pytest.raises(ValueError, match=r"^sentence 2: 'XX' is no tag of the model's: .*\bDT\b"):
-        parser.parse_tagged([given, [("dog", "XX")]])
+    first, bad = parser.parse_tagged([given, [("dog", "XX")]])
+    assert first == tagged and bad.error.startswith("'XX' is no tag of the model's: ") and " DT " in bad.error
+    with pytest.raises(ValueError, match="^'XX' is no tag of the model's: "):
+        parser.parse_tagged([("dog", "XX"), ("slept", "VBD")], require=[(0, 2)])
     [untagged] = parser.parse_tagged([[(word, "") for word, _ in given]])
     assert untagged.tree.tags == ("DT", "NN", "VBD")
 
@@ -111,17 +113,34 @@ def test_tags_are_used_where_the_model_has_learned_from_predicted_ones() -> None
     [untagged] = parser.parse_tagged([[("They", "NN"), ("ate", "")]])
     assert untagged.tree.tags == ("PRP", "VBD")
     assert parser.models[0].tags == "predicted" and "NP-SBJ" not in parser.models[0].tagger.tags_
-    with pytest.raises(ValueError, match="^sentence 1: 'NOUN' is no tag of the model's: "):
-        parser.parse_tagged([[("They", "NOUN")]])
+    bad, bracket = parser.parse_tagged([[("They", "NOUN")], [("(", "("), ("They", "PRP")]])
+    assert bad.error.startswith("'NOUN' is no tag of the model's: ")
+    assert (bracket.tree.words, bracket.tree.tags) == (("(", "They"), ("-LRB-", "PRP"))
 
 
-@pytest.mark.parametrize("wrong", [["They slept"], [[1]], [[b"They"]]])
+def test_one_sentence(parser: Parser) -> None:
+    words, tags = ("The", "dog", "slept"), ("DT", "NN", "VBD")
+    alone, tagged = parser.parse_tokens(words), parser.parse_tagged([*zip(words, tags, strict=True)])
+    assert alone == parser.parse_tokens([words]) == parser.parse_tokens(iter([iter(words)]))
+    assert str(alone) == str(tagged) and len(parser.parse_tokens([])) == 0
+    assert parser.parse_tokens([["in spite"]])[0].tree.words == ("in spite",)
+
+
+@pytest.mark.parametrize(
+    "wrong", [["They slept", "She"], [[1]], [[b"They"]], [1], "They", ["She", ["slept"]], ["She", 1]]
+)
 def test_what_are_no_words(parser: Parser, wrong: list[list[str]]) -> None:
     with pytest.raises(TypeError, match="^(a sentence is a list of words|words and tags are str)"):
         parser.parse_tokens(wrong)
 
 
-@pytest.mark.parametrize("wrong", [["They", "slept"], [("They", "PRP")], [[("They",)]], [["is", "to"]]])
+def test_texts_are_no_words(parser: Parser) -> None:
+    with pytest.raises(TypeError) as caught:
+        parser.parse_tokens(["They slept.", "She left."])
+    assert str(caught.value) == ("a sentence is a list of words, not str: 'They slept.'; pipe takes texts")
+
+
+@pytest.mark.parametrize("wrong", [["They", "slept"], [[("They",)]], [("They", 1)], "They"])
 def test_what_are_no_words_with_tags(parser: Parser, wrong: list[list[tuple[str, str]]]) -> None:
     with pytest.raises(TypeError, match=r"^a sentence is a list of pairs of word and tag; .+ is none$"):
         parser.parse_tagged(wrong)

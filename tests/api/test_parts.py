@@ -94,6 +94,33 @@ def test_a_sequence_as_in_nltk() -> None:
     ]
 
 
+def test_some_subtrees() -> None:
+    assert [tree.text for tree in TREE.subtrees(lambda tree: tree.label == "VP")] == ["can't sleep", "sleep"]
+    assert [*TREE.subtrees(filter=lambda tree: tree.label == "QP")] == []
+
+
+def test_spans_and_matches_are_trees() -> None:
+    """With confidences and places; `Tree.span` is the way back."""
+    for span in GAPPED.spans() + TREE.spans():
+        tree = span.tree
+        assert (tree.label, tree.words, tree.text, tree.span) == (span.label, span.words, span.text, span)
+        assert tree.confidences is None or tree.confidences[-1] == span.confidence
+    [match] = below(TREE, 0, 1).search("VP=name !< VP")
+    assert match.tree == below(TREE, 0, 1, 2) and match.tree.offsets == ((24, 29),)
+    [word] = TREE.search("cat")
+    assert str(word.tree) == "(NN cat)"
+
+
+def test_heads_of_spans() -> None:
+    sentence, subject, verbs, _ = TREE.spans()
+    assert [(one.head_word, one.governor) for one in (sentence, subject, verbs)] == [
+        ("ca", None),
+        ("cat", 2),
+        ("ca", None),
+    ]
+    assert {(one.head_word, one.governor) for one in Tree.from_string(BRACKETS).spans()} == {(None, None)}
+
+
 def test_the_place_in_the_sentence() -> None:
     verbs = below(TREE, 0, 1, 2)
     assert (verbs.span.start, verbs.span.end, verbs.span.head, verbs.span.depth) == (4, 5, 4, 2)
@@ -196,7 +223,10 @@ def test_children_share_out_the_words(ctree: CTree) -> None:
         ) == (sorted((span.tokens, span.label, span.confidence) for span in below))
         assert tree.ctree.head_children is not None
         numbered = [head + 1 if head != i else 0 for i, head in enumerate(tree.heads or ())]
-        assert (*numbered,) == to_dependencies(tree.ctree).heads
+        assert (*numbered,) == (heads := to_dependencies(tree.ctree).heads)
+        assert [span.governor for span in tree.spans()] == [
+            heads[span.head] - 1 if heads[span.head] else None for span in tree.spans()
+        ]
 
 
 @given(ctrees(gaps=False))
@@ -210,3 +240,4 @@ def test_the_same_as_in_nltk(ctree: CTree) -> None:
             assert one.to_nltk() == other and one.height() == other.height() and len(one) == len(other)
             assert (one.label, one.leaves(), one.pos()) == (other.label(), other.leaves(), other.pos())
     assert [tree.label for tree in ours.subtrees()] == [tree.label() for tree in theirs.subtrees()]
+    assert ours.productions() == theirs.productions()

@@ -15,6 +15,7 @@ import pytest
 import d2c
 from d2c import Document, Sentence, Tree
 from d2c.base.errors import FormatError
+from d2c.base.files import open_input
 from d2c.parsing.output import OUTPUTS
 from d2c.parsing.sentence import Sentence as ParsedSentence
 from d2c.parsing.sentence import refused
@@ -22,6 +23,7 @@ from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.formats.brackets import parse_bracket
 from d2c.trees.heads import load_head_rules
 from d2c.trees.objects import from_nltk, from_stanza
+from d2c.trees.pictures import ctree_text
 from tests.pages import opened_in
 
 BRACKETS = "(TOP (S (NP (DT The) (NN cat)) (-LRB- -LRB-) (VP (VBD slept))))"
@@ -85,7 +87,7 @@ def test_pictures() -> None:
     texts = [element.text for element in fromstring(picture).iter() if element.tag.endswith("text")]
     assert texts[0] == "The cat (slept" and {"NP", "DT", "cat"} <= set(texts)
     assert "prefers-color-scheme:dark" in picture
-    deep = Tree(parse_bracket("(S " * 300 + "(A a)" + ")" * 300))
+    deep = tree_of_levels(300)
     assert deep._repr_svg_() is deep._repr_html_() is None and str(deep) in in_a_sentence(deep)._repr_html_()
     bad = Sentence(refused(FormatError("f", 1, 0, "<no>")))
     assert bad._repr_html_() == "<p>&lt;no&gt;</p>"
@@ -115,19 +117,41 @@ def test_wide_pictures_scroll_at_full_size(browser: Any, tmp_path: Path, width: 
     tab.context.close()
 
 
+def test_files_with_pictures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tree = Sentence(PARSED).tree
+    assert tree.to_svg() == tree._repr_svg_()
+    tree.draw(tmp_path / "x.svg")
+    tree.draw(str(tmp_path / "x.txt.gz"))
+    tree.pretty_print()
+    assert (tmp_path / "x.svg").read_text() == tree.to_svg() + "\n"
+    with open_input(tmp_path / "x.txt.gz") as stream:
+        assert stream.read() == capsys.readouterr().out == ctree_text(CTREE) + "\n"
+    with pytest.raises(FormatError, match=r"x.png: a picture is called \*.svg, or \*.txt in characters$"):
+        tree.draw(tmp_path / "x.png")
+    assert not (tmp_path / "x.png").exists()
+    for draw in (tree_of_levels(300).to_svg, tree_of_levels(300).pretty_print):
+        with pytest.raises(ValueError, match="a tree of 301 levels cannot be drawn"):
+            draw()
+
+
+def tree_of_levels(levels: int) -> Tree:
+    return Tree(parse_bracket("(S " * levels + "(A a)" + ")" * levels))
+
+
 def test_a_table() -> None:
-    pytest.importorskip("pandas")
+    pandas = pytest.importorskip("pandas")
     bad = Sentence(refused(FormatError("f", 1, 0, "why")))
     table = Document([bad, Sentence(PARSED)]).to_dataframe()
     assert [*table.itertuples(index=False, name=None)] == [
-        (1, "S", 0, 4, "The cat (slept", 3, 0, 1.0),
-        (1, "NP", 0, 2, "The cat", 1, 1, 0.5),
-        (1, "VP", 3, 4, "slept", 3, 1, 0.25),
+        (1, "S", 0, 4, 10, 24, "The cat (slept", 3, "slept", pandas.NA, 0, 1.0),
+        (1, "NP", 0, 2, 10, 17, "The cat", 1, "cat", 3, 1, 0.5),
+        (1, "VP", 3, 4, 19, 24, "slept", 3, "slept", pandas.NA, 1, 0.25),
     ]
-    columns = ["sentence", "label", "start", "end", "text", "head", "depth", "confidence"]
+    places = ["sentence", "label", "start", "end", "start_char", "end_char", "text"]
+    columns = [*places, "head", "head_word", "governor", "depth", "confidence"]
     assert [*table.columns] == [*Document([]).to_dataframe().columns] == columns
-    without = in_a_sentence(Tree(CTREE))
-    assert Document([without]).to_dataframe()["confidence"].isna().all()
+    without = Document([in_a_sentence(Tree(CTREE))]).to_dataframe()
+    assert without[["start_char", "end_char", "confidence"]].isna().all(axis=None)
 
 
 def test_without_pandas(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -135,6 +135,7 @@ def test_in_python(trees: Path, parsed: Path) -> None:
         "the cat with glasses",
         "with glasses",
     )
+    assert str(match.tree[1]) == "(PP (IN with) (NP (NNS glasses)))"
     [match] = d2c.search(parsed, "NP <# NP")
     assert (match.sentence, match.span.head, match.span.start_char) == (2, 3, 20)
     assert [m.span.head for m in d2c.search(trees, "VP <# VBD", head_rules="leftmost")] == [1, 1]

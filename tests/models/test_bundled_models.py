@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 from pathlib import Path
 
@@ -51,7 +52,14 @@ def test_a_card_is_that_of_its_model(model: Available) -> None:
     assert card["command"].endswith(f" {model.name}")  # after what it goes on from
     assert card["f1"] == {one["part"]: round(one["f1"], 2) for one in card["scores"]}
     shown = CliRunner().invoke(cli, ["models", model.name]).stdout
-    assert shown == (directory / "README.md").read_text(encoding="utf-8")
+    assert shown.startswith((directory / "README.md").read_text(encoding="utf-8"))
+    *_, labels, empty, tags = shown.splitlines()
+    assert re.fullmatch(r"2\d labels:( [A-Z]+)+", labels) and not empty
+    assert re.fullmatch(r"\d\d tags: \$ '' , -LRB- -RRB- .* VBD .*", tags)
+    known = CliRunner().invoke(cli, ["info", model.name]).stdout
+    assert (
+        f"known labels  {labels.replace(' labels', '')}\nknown tags    {tags.replace(' tags', '')}\n" in known
+    )
     for part, f1 in card["f1"].items():
         assert f"| {part} |" in shown and f"| {f1:.2f} |" in shown
 

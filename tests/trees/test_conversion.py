@@ -113,3 +113,18 @@ def test_depth_is_no_limit(rules: str) -> None:
         assert dtree.heads == (*[n] * (n - 1), 0) and dtree.events == tuple(range(n - 1, -1, -1))
     assert dtree.is_tree() and dtree.is_projective() and dtree.is_nested()
     assert to_constituents(dtree) == tree
+
+
+def test_a_dtree_of_lists() -> None:
+    words, tags, heads = ["They", "slept"], ["PRP", "VBD"], [2, 0]
+    tokens = Tokens(tuple(words), tuple(tags))
+    assert DTree.of(words, tags, heads) == DTree(tokens, (2, 0))
+    assert DTree.of(words, tags, heads, ["nsubj", "root"]) == DTree(tokens, (2, 0), labels=("nsubj", "root"))
+    for wrong in (
+        ([], tags, heads),
+        (words, tags, [0]),
+        (words, ["PRP"], heads),
+        (words, tags, heads, ["x"]),
+    ):
+        with pytest.raises(ValueError, match="^words, tags, heads and labels are equally many$"):
+            DTree.of(*wrong)

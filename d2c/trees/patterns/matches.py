@@ -35,6 +35,11 @@ class Match:
     captures: dict[str, Span] = field(hash=False)
     sentence: int = 0
 
+    @property
+    def tree(self) -> Any:
+        """Return the node that was sought as a `d2c.Tree`; of a word that of its tag, of ROOT its child."""
+        return self.span.tree
+
     def to_dict(self) -> dict[str, Any]:
         """Return the sentence, the span with its text, and the captures, each as the span, by name."""
         captures = {name: _said(span) for name, span in self.captures.items()}
