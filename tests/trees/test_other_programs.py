@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
 
 from d2c.base.errors import FormatError
 from d2c.commands.cli import cli
@@ -100,6 +103,7 @@ XML = """<?xml version="1.0" encoding="UTF-8"?>
 <?xml-stylesheet href="CoreNLP-to-HTML.xsl" type="text/xsl"?>
 <root>
   <document>
+    <docId>a.txt</docId>
     <sentences>
       <sentence id="1" sentimentValue="2" sentiment="Neutral">
         <tokens>
@@ -135,6 +139,7 @@ XML = """<?xml version="1.0" encoding="UTF-8"?>
 def test_xml_of_corenlp(tmp_path: Path) -> None:
     found, left_out = trees(tmp_path / "x.txt.xml", XML)
     assert shown(found) == ["(ROOT (NP (NN 0=Salt) (CC 1=&) (-RRB- 2=-RRB-)))"]
+    assert found[0].tokens.comments == ("newdoc id = a.txt",)
     assert found[0].tokens.forms == ("Salt", "&", ")") and found[0].tokens.lemmas == ("salt", "&", "-rrb-")
     assert left_out == {
         "text offsets": 1,
@@ -266,7 +271,8 @@ def test_genia(tmp_path: Path) -> None:
         "(SBAR (WHNP-1 (WDT 2=that)) (S (NP-SBJ (-NONE- 3=*T*-1)) (VP-COOD (VBZ 4=melts))))) (-LRB- 5=-LRB-) "
         "(VP (VBZ 6=is) (NP=3 (-NONE- 7=*?*))) (-RRB- 8=-RRB-) (. 9=.))",
     ]
-    assert [one.tokens.comments for one in found] == [("sent_id = S1",), ("sent_id = S2",)] and not left_out
+    assert [one.tokens.comments for one in found] == [("newdoc id = 7", "sent_id = S1"), ("sent_id = S2",)]
+    assert not left_out
     _, cleaned = read_treebank(path, clean=True)
     assert cleaned.labels == ("NP", "WHNP", "VP", "S", "SBAR", "NP", "VP", "S")
     assert cleaned.tokens.forms == ("Its", "1, 2(OH) salt", "that", "melts", "(", "is", ")", ".")
@@ -325,6 +331,31 @@ def test_french_treebank(tmp_path: Path) -> None:
     (cleaned,) = read_treebank(path, clean=True)
     assert cleaned.tokens.forms == ("Le", "café", "au", "lait", "tiédit", "au", "frais", ".")
     assert cleaned.tokens.lemmas == ("le", "--", "--", "--", "tiédir", "à", "frais", ".")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("corenlp", json.dumps(DOCUMENT)),
+        ("corenlpxml", XML),
+        ("jsontrees", json.dumps(ALLEN)),
+        ("genia", GENIA),
+        ("frenchxml", FRENCH),
+    ],
+)
+@given(data=st.data())
+def test_damaged_files_give_trees_or_an_error(
+    tmp_path_factory: pytest.TempPathFactory, name: str, text: str, data: st.DataObject
+) -> None:
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(text)))
+        end = at + data.draw(st.integers(0, 20))
+        text = text[:at] + data.draw(st.text('()<>/{}[]",\\ 0a&', max_size=2)) + text[end:]
+    path = tmp_path_factory.mktemp("x") / "x"
+    path.write_text(text.replace("ISO-8859-1", "UTF-8"))
+    with suppress(FormatError):
+        for tree in read_treebank(path, name):
+            assert tree.yields()[tree.root] == tuple(range(len(tree.tokens)))
 
 
 def test_what_files_look_like(tmp_path: Path) -> None:

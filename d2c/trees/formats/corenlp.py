@@ -1,7 +1,6 @@
-"""Stanford CoreNLP's output, its JSON and its XML; read only.
+"""Stanford CoreNLP's output in JSON; read only.
 
     {"sentences": [{"parse": "(ROOT (S ...))", "tokens": [{"word": "They", "lemma": "they", "pos": "PRP"}]}]}
-    <sentence id="1"><tokens><token id="1"><word>They</word>...</token></tokens><parse>(ROOT ...) </parse>
 
 A file holds a document or several. Words and lemmas are those of the tokens, labels and tags those of the
 tree. What else there is, dependencies and entities, say, is left out and counted.
@@ -9,10 +8,10 @@ tree. What else there is, dependencies and entities, say, is left out and counte
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
-from xml.etree.ElementTree import Element
+from itertools import chain
+from typing import Any, NamedTuple
 
 from d2c.base.files import AnyPath
 from d2c.trees.ctree import CTree
@@ -20,22 +19,36 @@ from d2c.trees.formats.format import Attribute, CFormat, Options, item_reader
 from d2c.trees.formats.graphs import known_column
 from d2c.trees.formats.jsonfiles import json_values, outer_keys
 from d2c.trees.formats.treestrings import tree_over
-from d2c.trees.formats.xml import element_reader, text_of
 
-_HOLDS: tuple[Attribute, ...] = ("lemmas", "comments", "escapes", "blanks")
-_NO_PARSE = "it has no parse; the annotator `parse` of CoreNLP makes one"
+HOLDS: tuple[Attribute, ...] = ("lemmas", "comments", "escapes", "blanks")
 _NO_SENTENCE = "no sentence as CoreNLP writes it: {}"
-Column = Sequence[str]
 
 
-def _tree(parse: str, words: Column, tags: Column, lemmas: Column, options: Options) -> CTree:
+class AnnotatedSentence(NamedTuple):
+    """What is said of a sentence.
+
+    columns: words, tags, lemmas and entity tags
+    others:  how much of what else
+    """
+
+    parse: str
+    columns: list[list[str]]
+    others: dict[str, int]
+    comments: tuple[str, ...]
+
+
+def tree_of_sentence(said: AnnotatedSentence, options: Options) -> CTree:
     """Return the tree of a sentence. Raises ValueError."""
-    if not parse:
-        raise ValueError(_NO_PARSE)
-    tree = tree_over(parse, words, tags)
-    others = sum(a != b for a, b in zip(tags, tree.tokens.tags, strict=False) if a)
-    options.left_out["tags unlike the tree's"] += others
-    return replace(tree, tokens=replace(tree.tokens, lemmas=known_column(lemma or "--" for lemma in lemmas)))
+    if not said.parse:
+        raise ValueError("it has no parse; the annotator `parse` of CoreNLP makes one")
+    words, tags, lemmas, entities = said.columns
+    tree = tree_over(said.parse, words, tags)
+    options.left_out.update(said.others)
+    options.left_out["entity tags"] += sum(tag not in ("O", "") for tag in entities)
+    unlike = sum(a != b for a, b in zip(tags, tree.tokens.tags, strict=False) if a)
+    options.left_out["tags unlike the tree's"] += unlike
+    column = known_column(lemma or "--" for lemma in lemmas)
+    return replace(tree, tokens=replace(tree.tokens, lemmas=column, comments=said.comments))
 
 
 def _sentences(path: AnyPath, options: Options) -> Iterator[tuple[int, Any]]:
@@ -63,59 +76,26 @@ def _of_json(item: tuple[Any, tuple[str, ...]], options: Options) -> CTree:
     sentence, comments = item
     try:
         tokens, parse = sentence["tokens"], sentence.get("parse") or ""
-        words, lemmas, tags = (
-            [token.get(name) or "" for token in tokens] for name in ("word", "lemma", "pos")
-        )
-        if not all(isinstance(value, str) for value in (parse, *words, *lemmas, *tags)):
+        columns = [[token.get(name) or "" for token in tokens] for name in ("word", "pos", "lemma", "ner")]
+        if not all(isinstance(value, str) for value in chain([parse], *columns)):
             raise TypeError("words, lemmas, tags and trees are strings")
-        count = options.left_out
-        count["text offsets"] += sum("characterOffsetBegin" in token for token in tokens)
-        count["entity tags"] += sum(token.get("ner", "O") not in ("O", "") for token in tokens)
-        count["dependencies"] += sum(_length(value) for key, value in sentence.items() if _is_of_arcs(key))
-        count["sentiments"] += "sentiment" in sentence
+        arcs = [_length(value) for key, value in sentence.items() if key.endswith("ependencies")]
+        others = {
+            "text offsets": sum("characterOffsetBegin" in token for token in tokens),
+            "dependencies": sum(arcs),
+            "sentiments": int("sentiment" in sentence),
+        }
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(_NO_SENTENCE.format(error)) from None
-    tree = _tree(parse, words, tags, lemmas, options)
-    return replace(tree, tokens=replace(tree.tokens, comments=comments)) if comments else tree
+    return tree_of_sentence(AnnotatedSentence(parse, columns, others, comments), options)
 
 
-def _is_of_arcs(key: str) -> bool:
-    return key.endswith("ependencies")
-
-
-def _of_xml(element: Element, options: Options) -> CTree | None:
-    """Return the tree of a sentence; None where `sentence` is the number of one, in a coreferent mention."""
-    if not len(element):
-        options.left_out["coreferent mentions"] += 1
-        return None
-    tokens = element.findall("tokens/token")
-    words, lemmas, tags, entities = (
-        [text_of(token.find(name)) for token in tokens] for name in ("word", "lemma", "POS", "NER")
-    )
-    count = options.left_out
-    count["text offsets"] += sum(token.find("CharacterOffsetBegin") is not None for token in tokens)
-    count["entity tags"] += sum(entity not in ("O", "") for entity in entities)
-    count["dependencies"] += sum(1 for _ in element.iter("dep"))
-    count["sentiments"] += "sentiment" in element.attrib
-    return _tree(text_of(element.find("parse")), words, tags, lemmas, options)
-
-
-_TEXTS = frozenset(["word", "lemma", "POS", "NER", "parse"])
 read_corenlp = item_reader(_sentences, _of_json, in_here=True)
 CORENLP = CFormat(
     "corenlp",
     (".corenlp.json",),
     read_corenlp,
-    holds=_HOLDS,
+    holds=HOLDS,
     named_as="json",
     looks_so=lambda start: "sentences" in outer_keys(start),
-)
-read_corenlp_xml = element_reader("sentence", _of_xml, frozenset(["tokens", "token"]), _TEXTS)
-CORENLP_XML = CFormat(
-    "corenlpxml",
-    (".corenlp.xml",),
-    read_corenlp_xml,
-    holds=_HOLDS,
-    named_as="tigerxml",
-    looks_so=lambda start: "<document>" in start and ("<root>" in start or "<sentences>" in start),
 )

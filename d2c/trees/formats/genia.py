@@ -15,7 +15,7 @@ from d2c.trees.conventions import EMPTY_TAG
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.format import CFormat, Options
 from d2c.trees.formats.graphs import Graph
-from d2c.trees.formats.xml import element_reader, named, text_of
+from d2c.trees.formats.xml import comments_of, element_reader, named, text_of
 
 _FUNCTIONS = ("role", "tpc", "func", "adv", "misc", "syn")  # attributes, in the order of the tags
 _EMPTY = {"NONE": "*", "ZERO": "0", "QSTN": "*?*"}  # the others are called as their traces, *T*
@@ -51,8 +51,7 @@ def _tree(element: Element, _options: Options) -> CTree | None:
         if not len(node):
             null = node.get("null", "NONE")
             graph.add_word((_EMPTY.get(null, f"*{null}*") + _index(node, "ref", "-"), EMPTY_TAG), name)
-    comments = (f"sent_id = {element.attrib['id']}",) if "id" in element.attrib else ()
-    return graph.tree(comments=comments) if graph.words else None
+    return graph.tree(comments=comments_of(element, "id")) if graph.words else None
 
 
 def _label(node: Element) -> str:
@@ -66,7 +65,7 @@ def _index(node: Element, name: str, mark: str) -> str:
     return mark + node.attrib[name].removeprefix("i") if name in node.attrib else ""
 
 
-read_genia = element_reader("sentence", _tree, _WITHOUT_TEXT, frozenset(["tok"]))
+read_genia = element_reader("sentence", _tree, _WITHOUT_TEXT, frozenset(["tok"]), "PMID")
 GENIA = CFormat(
     "genia",
     (".genia.xml",),

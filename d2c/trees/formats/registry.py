@@ -18,7 +18,8 @@ from d2c.trees.formats.brackets import BRACKETS
 from d2c.trees.formats.conll2012 import CONLL2012
 from d2c.trees.formats.conllu import CONLL2009, CONLLU, CONLLX
 from d2c.trees.formats.constituency import CONSTITUENCY
-from d2c.trees.formats.corenlp import CORENLP, CORENLP_XML
+from d2c.trees.formats.corenlp import CORENLP
+from d2c.trees.formats.corenlpxml import CORENLPXML
 from d2c.trees.formats.discbracket import DISCBRACKET
 from d2c.trees.formats.export import EXPORT
 from d2c.trees.formats.floresta import FLORESTA
@@ -50,7 +51,7 @@ FORMATS = _named(
     FLORESTA,
     SEJONG,
     CORENLP,
-    CORENLP_XML,
+    CORENLPXML,
     JSONTREES,
     GENIA,
     FRENCHXML,

@@ -13,6 +13,7 @@ from d2c.base.files import AnyPath, file_name, open_input
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.format import Malformed, Options, Reader, item_reader
 
+DOCUMENT = "newdoc id"  # an attribute; as CoNLL-U calls it in comments
 _SIZE = 1 << 16  # bytes of XML read at a time
 _REFERENCE = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos);)([A-Za-z_:\x80-\xff][^;\s<&\"']{0,40})")
 _NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -25,17 +26,19 @@ def element_reader(
     parse: Callable[[Element, Options], CTree | None],
     without_text: Set[str],
     with_text: Set[str] = frozenset(),
+    document: str = "",
 ) -> Reader[CTree]:
     """Return a reader of the trees of all elements with a tag.
 
     without_text: elements in which there is no text, only other elements
     with_text:    elements that keep their text, in which there is nothing else or no text
+    document:     the element whose text names a document, which is the DOCUMENT of the next tree's element
     """
 
     def items(path: AnyPath, options: Options) -> Iterator[tuple[int, Element | Malformed]]:
         collector = _Collector(tag, without_text, options.charset)
         if with_text:
-            collector = _TextCollector(tag, without_text, options.charset, with_text)
+            collector = _TextCollector(tag, without_text, options.charset, with_text, document)
         return ((0, item) for item in _elements(path, collector))
 
     def tree(element: Element, options: Options) -> CTree | None:
@@ -142,15 +145,21 @@ class _Collector:
 class _TextCollector(_Collector):
     """Elements with a tag, some with the text in them, beside which there is then nothing else."""
 
-    def __init__(self, tag: str, without_text: Set[str], encoding: str | None, with_text: Set[str]) -> None:
+    def __init__(
+        self, tag: str, without_text: Set[str], encoding: str | None, with_text: Set[str], document: str
+    ) -> None:
         super().__init__(tag, without_text, encoding)
-        self.with_text = with_text
+        self.with_text, self.document = with_text, document
         self.pieces: list[str] = []  # of the text of the innermost
+        self.named = ""  # the document
 
     def _start(self, tag: str, values: dict[str, str]) -> None:
         if self.pieces:
             self._close_text(self.open_elements[-1], whole=False)
         super()._start(tag, values)
+        if self.named and self.outermost is not None:
+            self.outermost.set(DOCUMENT, self.named)
+            self.named = ""
 
     def _end(self, tag: str) -> None:
         if self.pieces:
@@ -158,16 +167,18 @@ class _TextCollector(_Collector):
         super()._end(tag)
 
     def _text(self, text: str) -> None:
-        if self.open_elements[-1].tag not in self.with_text:
-            super()._text(text)
-        elif self.outermost is not None:
+        tag = self.open_elements[-1].tag
+        if (tag in self.with_text and self.outermost is not None) or tag == self.document:
             self.pieces.append(text)
+        elif tag not in self.with_text:
+            super()._text(text)
 
     def _close_text(self, element: Element, whole: bool) -> None:
         text = "".join(self.pieces)
         self.pieces.clear()
         if whole and len(element) == 0:
             element.text = text
+            self.named = text_of(element) if element.tag == self.document else self.named
         elif not text.isspace():
             self._refuse(text, f"there are others in <{element.tag}>")
 
@@ -187,6 +198,12 @@ def check_xml(text: str) -> str:
 def text_of(element: Element | None) -> str:
     """Return the text of an element that keeps it, with single spaces for blanks; "" of none."""
     return " ".join((element.text or "").split()) if element is not None else ""
+
+
+def comments_of(element: Element, sentence: str) -> tuple[str, ...]:
+    """Return the comments of a sentence: a new document's name, its own, which an attribute says."""
+    names = {DOCUMENT: DOCUMENT, "sent_id": sentence}
+    return tuple([f"{key} = {element.attrib[name]}" for key, name in names.items() if name in element.attrib])
 
 
 def named(element: Element, name: str) -> str:
