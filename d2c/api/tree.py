@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from d2c.base.errors import FormatError
-from d2c.base.files import AnyPath, open_output
+from d2c.base.files import AnyPath, file_name, open_output
 from d2c.base.inputs import is_called
 from d2c.parsing.json_lines import format_tree, to_json
 from d2c.parsing.sentence import Sentence
@@ -18,6 +18,7 @@ from d2c.trees.ctree import CTree, canonical
 from d2c.trees.formats.brackets import parse_bracket
 from d2c.trees.formats.discbracket import is_discbracket, parse_discbracket
 from d2c.trees.heads import load_head_rules
+from d2c.trees.marks import NOTHING_MARKED
 from d2c.trees.patterns.matches import Match, matches
 from d2c.trees.spans import Constituents, Source, Span, labelled, spans_of
 
@@ -339,5 +340,8 @@ def read(path: AnyPath, *, format: str | None = None, head_rules: str | None = N
     from d2c.trees.formats.reading import Reading
 
     rules = load_head_rules(head_rules) if head_rules else None
-    for ctree in Reading(format, marked=head_rules == "marked")(Path(path)):
+    reading = Reading(format, marked=head_rules == "marked")
+    for ctree in reading(Path(path)):
+        if reading.nothing_marked:
+            raise FormatError(file_name(path), 0, 0, NOTHING_MARKED)
         yield Tree(rules.headed(ctree) if rules else ctree)

@@ -28,9 +28,18 @@ _ROW_GROUP = 1 << 14
 @contextmanager
 def _separated(dialect: str, output: Path, columns: Columns, safe: bool) -> Iterator[Put]:
     with open_output(output) as stream:
-        table = csv.writer(stream, dialect, lineterminator="\n")
-        table.writerow(columns)
-        yield lambda row: table.writerow([_cell(row.get(name), safe) for name in columns])
+        table, begun = csv.writer(stream, dialect, lineterminator="\n"), False
+
+        def put(row: Mapping[str, Any]) -> None:
+            nonlocal begun
+            if not begun:  # what cannot be read fails before names of columns are printed
+                table.writerow(columns)
+                begun = True
+            table.writerow([_cell(row.get(name), safe) for name in columns])
+
+        yield put
+        if not begun:
+            table.writerow(columns)
 
 
 def _cell(value: Any, safe: bool) -> str:

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -82,7 +83,9 @@ def _disco(reading: Reading, params: Path | None, disc_only: bool, **_: object) 
 def _with_notes(metric: Metric, scores: Iterable[Score]) -> Iterator[str]:
     """Yield the lines of a table of scores, while they come in, and what it does not tell of them."""
     totals = Totals(metric.cutoff)
-    yield from metric.lines(scores, totals)
+    rest = iter(scores)
+    first = [*islice(rest, 1)]  # what cannot be read fails before a header is printed
+    yield from metric.lines(chain(first, rest), totals)
     if told := list(totals.notes()):
         yield from ("", *told)
 

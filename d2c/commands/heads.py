@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -19,7 +20,8 @@ from d2c.commands.options import (
 from d2c.commands.progress import shown
 from d2c.trees.formats.conversion import with_heads
 from d2c.trees.formats.reading import Reading
-from d2c.trees.heads import HeadCoverage, format_head_rules, load_head_rules
+from d2c.trees.head_coverage import HeadCoverage, MarkCoverage
+from d2c.trees.heads import format_head_rules, load_head_rules
 
 
 @click.command()
@@ -33,9 +35,12 @@ def heads(
     trees: tuple[Path, ...], head_rules: str, reading: Reading, induce: Path | None, output: Path
 ) -> None:
     """Show for which nodes of a treebank head rules find the head child by its label, for which only by its
-    position, and which no rule covers (default). With `--induce`, makes a table of head rules instead."""
+    position, and which no rule covers (default); of `marked`, in which a child is marked. With `--induce`,
+    makes a table of head rules instead."""
     from d2c.trees.heads import estimate_rules
 
+    if head_rules == "marked":
+        reading = replace(reading, raw=True)  # with functions
     files = reading.files(trees)
     treebank = shown(reading(files), "trees", f"reading {names_of(files)}")
     if induce:
@@ -45,7 +50,8 @@ def heads(
             stream.write(format_head_rules(estimate_rules(treebank)))
         return
     if head_rules == "marked":
-        raise click.UsageError("marked heads need no table, so there is no coverage to show")
-    lines = HeadCoverage(treebank, load_head_rules(head_rules)).lines()
+        lines = MarkCoverage(treebank).lines()
+    else:
+        lines = HeadCoverage(treebank, load_head_rules(head_rules)).lines()
     with open_output(output) as stream:
         stream.writelines(line + "\n" for line in lines)

@@ -18,7 +18,7 @@ from click.core import ParameterSource
 from d2c.base.counting import many
 from d2c.base.errors import Faults, FormatError, ModelError
 from d2c.base.files import check_output
-from d2c.base.inputs import ending_of, is_called
+from d2c.base.inputs import ending_of, is_called, names_of
 from d2c.base.settings import Settings, named_fields, told_of, types_of
 from d2c.base.tables import TABLES
 from d2c.commands.terminal import Skipped, say
@@ -31,6 +31,7 @@ from d2c.trees.formats.conllu import CONLLU
 from d2c.trees.formats.format import OUTSIDE
 from d2c.trees.formats.reading import CONTINUOUS, Reading
 from d2c.trees.formats.registry import FORMATS, format_to_write
+from d2c.trees.marks import NOTHING_MARKED
 
 Command = Callable[..., Any]
 Decorator = Callable[[Command], Command]
@@ -215,6 +216,9 @@ def file_options(command: Command) -> Command:
             raise click.UsageError("--traces removes what --raw keeps; give one of them")
         click.get_current_context().call_on_close(lambda: _report_outside(reading))
         command(reading=reading, **options)
+        if reading.nothing_marked:
+            message = f"{NOTHING_MARKED}; the leftmost child that is no punctuation was taken"
+            say(f"{names_of(tuple(map(Path, reading.left_out)))}: {message}")
 
     options: tuple[Decorator, ...] = (
         click.option("--strict", is_flag=True, help="Lines outside of trees are errors."),

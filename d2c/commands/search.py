@@ -121,7 +121,7 @@ def _write_page(pattern: str, files: Sequence[Path], output: Path, head_rules: s
             raise FormatError(names_of(tuple(files)), 0, 0, message)
         return Constituents(headed(ctree))
 
-    headed = heads_for(pattern, head_rules, names_of(tuple(files)))
+    headed = heads_for(pattern, head_rules, reading, names_of(tuple(files)))
     viewed = read_viewed(files, reading, head_rules)
     hits = (item for item, found in matches(pattern, viewed, searched) if found)
     first = [*islice(hits, 1)]

@@ -21,7 +21,7 @@ from d2c.routes.registry import RouteSettings, make_route
 from d2c.training.tagging import TaggerChoice
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
-from d2c.trees.formats.reading import CLEANED, Read
+from d2c.trees.formats.reading import CLEANED, Read, Reading
 
 Made = TypeVar("Made")
 
@@ -144,11 +144,12 @@ class TrainingSpec(Settings):
         train: Paths,
         dev: Paths,
         routes: tuple[str, ...] = ("reduction",),
-        reading: Read = CLEANED,
+        reading: Read | None = None,
         **options: Any,
     ) -> Self:
         """Return what is to be trained on a treebank, with settings by the names of their options."""
-        return cls(data=Data(train=train, dev=dev, reading=reading), routes=routes).changed(**options)
+        read = reading or Reading(marked=options.get("head_rules") == "marked")
+        return cls(data=Data(train=train, dev=dev, reading=read), routes=routes).changed(**options)
 
     def __str__(self) -> str:
         tagger = f"tagger {self.tagger.name}, " if self.tagger.name else ""

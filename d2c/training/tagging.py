@@ -137,7 +137,7 @@ def retagged(ctrees: Iterable[CTree], tags: Iterable[tuple[str, ...]], head_rule
     """Yield trees with other tags; see `Retagged`."""
     rules = None
     for ctree, of_words in zip(ctrees, tags, strict=True):
-        if ctree.head_children is None:
+        if ctree.head_children is None and head_rules != "marked":
             rules = rules or load_head_rules(head_rules)
             ctree = rules.apply(ctree)
         yield replace(ctree, tokens=replace(ctree.tokens, tags=of_words, lemmas=None, morphs=None))

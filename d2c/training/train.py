@@ -167,6 +167,7 @@ class Trainer:
                     encoded = self.spec.data.each(encoder(route), part)
                     for _ in counted(encoded, f"encoding {names_of(self.spec.data.source(part))}"):
                         pass
+            uncovered.check_marked(names_of(self.spec.data.source("train")))
             warning = uncovered.warning(self.spec.route.head_rules, names_of(self.spec.data.source("train")))
             if warning and self.progress:
                 self.progress(warning)

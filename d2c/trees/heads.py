@@ -1,7 +1,6 @@
 """Head rules: which child of a constituent is its head child (section 2.1; Collins 1999, appendix A).
 
-A table is a data file (`data/heads/NAME.txt`; its syntax stands in `data/heads/collins.txt`). How far one
-covers a treebank is counted in linear time, in memory that grows with the number of labels.
+A table is a data file (`data/heads/NAME.txt`; its syntax stands in `data/heads/collins.txt`).
 
 Head children may also come from a dependency treebank over the same tokens, and tables be estimated from them
 (Y. Versley, "Incorporating Semi-supervised Features into Discontinuous Easy-first Constituent Parsing", SPMRL
@@ -25,6 +24,7 @@ from d2c.base.files import open_input
 from d2c.trees.cleaning import punctuates
 from d2c.trees.ctree import CTree, trusted_ctree
 from d2c.trees.dtree import modifiers_of
+from d2c.trees.marks import NOTHING_MARKED
 from d2c.trees.scores.matches import percent
 
 SEARCHES = ("left", "right", "leftdis", "rightdis")
@@ -153,8 +153,7 @@ class MarkedHeads(HeadRules):
         below = [not punctuates(form) for form in ctree.tokens.forms] + [True] * len(ctree.labels)
         heads = tuple([next((kid for kid in kids if below[kid]), kids[0]) for kids in ctree.children])
         if uncovered is not None:
-            uncovered.nodes += (nodes := _branching(ctree))
-            uncovered.without += nodes
+            uncovered.unmarked += _branching(ctree)
         return replace(ctree, head_children=heads)
 
     def headed(self, ctree: CTree, uncovered: Uncovered | None = None) -> CTree:
@@ -162,7 +161,7 @@ class MarkedHeads(HeadRules):
         if ctree.head_children is None:
             return self.apply(ctree, uncovered)
         if uncovered is not None:
-            uncovered.nodes += _branching(ctree)
+            uncovered.marked += _branching(ctree)
         return ctree
 
 
@@ -172,10 +171,13 @@ def _branching(ctree: CTree) -> int:
 
 @dataclass
 class Uncovered:
-    """Counts nodes with several children, and those of them whose own rules find no head child."""
+    """Counts nodes with several children, and those of them whose own rules find no head child; where the
+    treebank is to mark heads, those of trees in which one is marked, and of the others."""
 
     nodes: int = 0
     without: int = 0
+    marked: int = 0
+    unmarked: int = 0
 
     def over(self, ctrees: Iterable[CTree], rules: HeadRules) -> Iterator[CTree]:
         """Yield the c-trees with head children; those that have some already are counted only as marked."""
@@ -186,64 +188,21 @@ class Uncovered:
         """Add the counts of another batch of the treebank."""
         self.nodes += other.nodes
         self.without += other.without
+        self.marked += other.marked
+        self.unmarked += other.unmarked
+
+    def check_marked(self, file: str) -> None:
+        """Raise FormatError where heads are to be marked, and none is."""
+        if self.unmarked > self.marked == 0:
+            raise FormatError(file, 0, 0, NOTHING_MARKED)
 
     def warning(self, head_rules: str, file: str) -> str | None:
         """Return a warning of a table that is hardly made for this treebank, None for a good one."""
-        if head_rules == "marked":
-            if not self.nodes or self.without < self.nodes:
-                return None
-            message = "no head child is marked in it, so that the leftmost child is taken for it"
-            return f"{file}: {message}; --head-rules names a table"
         if self.without <= MANY * self.nodes:
             return None
         share = f"{percent(self.without, self.nodes):.2f} %"
         table = f"the head table {head_rules} has no rule for {share} of the nodes with several children"
         return f"{file}: {table}; `d2c heads` shows their labels, --head-rules names another table"
-
-
-class HeadCoverage:
-    """How far a table covers a treebank: for each label, how often its own rules find the head child.
-
-    nodes:       nodes with several children; the others need no rule
-    by_position: those whose head child was found by the label's own searches, but by one without labels,
-                 which takes the first child from an end
-    by_default:  those where the label's own searches found none
-    """
-
-    def __init__(self, ctrees: Iterable[CTree], rules: HeadRules) -> None:
-        self.rules = rules
-        self.nodes: Counter[str] = Counter()
-        self.by_position: Counter[str] = Counter()
-        self.by_default: Counter[str] = Counter()
-        for ctree in ctrees:
-            for label, kids in zip(ctree.labels, ctree.children, strict=True):
-                if len(kids) > 1:
-                    self.nodes[label] += 1
-                    own = rules.by_rule(label, tuple([ctree.label(kid) for kid in kids]))
-                    if own is None:
-                        self.by_default[label] += 1
-                    elif not own[0].labels:
-                        self.by_position[label] += 1
-
-    def lines(self) -> Iterator[str]:
-        """Yield a table by label, those that fall to the default most often first, and a summary."""
-        width = max(5, *map(len, self.nodes)) if self.nodes else 5
-        yield f"{'label':<{width}}  {'nodes':>9}  {'by label':>9}  {'by place':>9}  {'default':>9}"
-        for label in sorted(
-            self.nodes, key=lambda label: (-self.by_default[label], -self.nodes[label], label)
-        ):
-            nodes = self.nodes[label]
-            position, default = self.by_position[label], self.by_default[label]
-            counts = nodes, nodes - position - default, position, default
-            yield "  ".join((f"{label:<{width}}", *(f"{count:>9,}" for count in counts)))
-        total, fallen, position = self.nodes.total(), self.by_default.total(), self.by_position.total()
-        without = [label for label in sorted(self.nodes) if not self.rules.searches_of(label)]
-        under = many(len(self.nodes), "label")
-        yield f"{self.rules.name}: {many(total, 'node')} with several children under {under}"
-        yield f"by place: {position:,} ({percent(position, total):.2f} %)"
-        under = many(len(self.by_default), "label")
-        yield f"default: {fallen:,} ({percent(fallen, total):.2f} %) under {under}"
-        yield f"labels without rules: {' '.join(without) or 'none'}"
 
 
 def load_head_rules(name: str) -> HeadRules:

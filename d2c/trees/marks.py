@@ -1,14 +1,21 @@
-"""What treebanks mark as head children: by functions of edges, `HD`, or by those in labels, `NP-HD`.
+"""What treebanks mark as head children: by functions of edges, `HD`, or by those in labels, `NP-HD`,
+`NP[Head]`, `H:np`.
 
 Linear time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from d2c.trees.cleaning import punctuates
+from d2c.trees.ctree import CTree
+
+NOTHING_MARKED = "no head child is marked in it; --head-rules names a table that finds them"
 
 # The surest first: NEGRA, TIGER and SPMRL; VISL, where a clause has only a predicator; Sinica, whose `head`
 # is the head of what 的 makes of it; Alpino, where coordinations and units of several words have none.
@@ -18,6 +25,10 @@ _RELATIONS = ("cmp", "whd", "rhd", "crd", "nucl", "cnj", "mwp", "body", "dp", "t
 _HEADS |= {name: rank for rank, name in enumerate(_RELATIONS, 1)}
 _AFTER = ("-HD", "-hd", "-H")  # other functions, on head children
 UNMARKED = len(_HEADS)  # the rank of what is no head; of punctuation one more
+# A mark behind a category, or a function before a form, as VISL has them
+_IN_LABEL = re.compile(
+    r"(?<=.)-(HD|hd|HEAD|Head|H)(?=[-=|#[]|$)|(?<=.)\[(HD|hd|HEAD|Head|head|H)\]|^([^-=|:+[]+)[:+](?=.)"
+)
 
 
 @lru_cache(maxsize=1 << 12)
@@ -42,3 +53,42 @@ def marked_heads(
     ranks = ranks_of(functions, forms)
     heads = tuple([min(kids, key=ranks.__getitem__) for kids in children])
     return heads if not heads or min([ranks[head] for head in heads]) < UNMARKED else None
+
+
+@lru_cache(maxsize=1 << 12)
+def function_in(label: str) -> str:
+    """Return the function in a label that may mark it as a head child; "" for none."""
+    match = _IN_LABEL.search(label)
+    return (match[1] or match[2] or match[3]) if match else ""
+
+
+def _functions(ctree: CTree) -> Sequence[str]:
+    """Return [n + K] functions of edges, or, where these mark no head child, those in labels."""
+    functions = ctree.functions
+    if functions and min(map(head_rank, functions)) < UNMARKED:
+        return functions
+    return [function_in(label) for label in (*ctree.tokens.tags, *ctree.labels)]
+
+
+def with_marked_heads(ctree: CTree) -> CTree:
+    """Return a raw tree with the head children that its labels mark, if they mark some and it has none."""
+    if ctree.head_children is not None:
+        return ctree
+    heads = marked_heads(_functions(ctree), ctree.tokens.forms, ctree.children)
+    return ctree if heads is None else replace(ctree, head_children=heads)
+
+
+def has_mark(ctree: CTree) -> list[bool]:
+    """Return [K] whether one of a node's children is marked as its head child."""
+    marked = [head_rank(function) < UNMARKED for function in _functions(ctree)]
+    return [any([marked[kid] for kid in kids]) for kids in ctree.children]
+
+
+def count_marked(ctrees: Iterable[CTree]) -> Counter[str]:
+    """Count the trees in which a head child can be marked (`trees`), and those in which one is (`marked`)."""
+    counts = Counter(trees=0, marked=0)
+    for ctree in ctrees:
+        if any(len(kids) > 1 for kids in ctree.children):
+            counts["trees"] += 1
+            counts["marked"] += with_marked_heads(ctree).head_children is not None
+    return counts

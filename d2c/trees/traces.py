@@ -13,7 +13,7 @@ from dataclasses import replace
 from d2c.trees.cleaning import choose_tokens
 from d2c.trees.conventions import PENN_TREEBANK, Convention
 from d2c.trees.ctree import CTree
-from d2c.trees.formats.graphs import Graph, Name
+from d2c.trees.formats.graphs import HEAD, Graph, Name
 
 _TRACE = re.compile(r"\*?(?:T|ICH|RNR|EXP)\*(-[0-9]+)?\*?")
 _INDEX = re.compile(r"(?<=.)([-=][0-9]+)(?=[-=]|$)")  # of NP-1=2 it is -1; =2 is another, of gapping
@@ -37,7 +37,7 @@ def fill_traces(ctree: CTree, empty: Sequence[bool]) -> CTree | None:
     Of the traces *T*, *ICH*, *RNR* and *EXP* with the index of a constituent; the index is on the trace (as
     in the WSJ) or on the node over it (as in CRAFT). Of several traces of one antecedent the first counts;
     one inside its antecedent does not. What moves over no word leaves no gap, as do the subjects of relative
-    clauses.
+    clauses. A node whose head child goes has the leftmost child as head that is no punctuation.
     """
     n, tokens = len(ctree.tokens), ctree.tokens
     parents = ctree.parents()
@@ -65,7 +65,8 @@ def fill_traces(ctree: CTree, empty: Sequence[bool]) -> CTree | None:
     names |= {i: number for number, i in enumerate(words_left)}
     labels = {str(node): ctree.label(node) for node in range(n, len(parents))}
     above = {names[node]: str(p) if p >= 0 else None for node, p in enumerate(parents) if node in names}
-    filled = Graph([("", "")] * len(words_left), labels, above).tree()
+    heads = {names[head]: HEAD for head in ctree.head_children or () if head in names}
+    filled = Graph([("", "")] * len(words_left), labels, above, heads).tree(marked=bool(heads))
     top = filled.top if ctree.top is None else ctree.top
     return replace(filled, tokens=choose_tokens(tokens, [not one for one in empty[:n]]), top=top)
 

@@ -18,6 +18,7 @@ from d2c.training.spec import TrainingSpec
 from d2c.training.train import train_models
 from d2c.trees.formats.reading import Reading
 from d2c.trees.formats.registry import FORMATS, WRITABLE, read_treebank
+from d2c.trees.marks import NOTHING_MARKED
 from tests.treebanks import TREEBANKS, needs_treebanks
 
 GAPS = "(TOP (S (VP (V 0=wake) (P 2=up)) (N 1=me) (. 3=.)))\n(TOP (S (A 0=a) (B 1=b)))\n"
@@ -107,7 +108,7 @@ def test_how_trees_are_read_for_encoding(gaps: Path, tmp_path: Path) -> None:
 
 def test_what_encode_refuses(gaps: Path, tmp_path: Path) -> None:
     done = d2c("encode", gaps, "--head-rules", "marked")
-    assert str(done.exception) == f"{gaps}: the format discbracket marks no heads"
+    assert str(done.exception) == f"{gaps}: {NOTHING_MARKED}"
     done = d2c("encode", gaps, "--raw", "--traces")
     assert done.exit_code == 2 and "--raw" in done.output
 

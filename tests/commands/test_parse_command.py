@@ -276,7 +276,7 @@ def test_inputs_that_are_not_there(model: Path, texts: Path) -> None:
 def test_endings_of_no_format(model: Path, texts: Path) -> None:
     said = refused(model, "texts", "--text", "-o", "x.png")
     assert said.startswith(
-        "x.png: no format of trees is called .png; say --to, or one of .json .jsonl .conllu .mrg"
+        "x.png: no format of trees is called .png; say --to, or one of .json .jsonl .conllu .conll .mrg"
     )
     assert not Path("x.png").exists()
 
@@ -418,3 +418,12 @@ def test_conllu_keeps_what_parse_does_not_write(model: Path) -> None:
     untagged = re.sub(r"\t(DT|NN|VBZ|JJ)\t", "\t_\t", given)
     tagged = without_arcs(parse(model, "--to", "conllu", stdin=untagged).stdout)
     assert [row[3] for row in tagged if len(row) > 1] == ["DET", "_", "NOUN", "AUX", "_", "ADJ"]
+
+
+def test_trees_in_comments_of_the_conllu_that_was_parsed(model: Path) -> None:
+    given = (
+        "# sent_id = 1\n1\tThe\tthe\tDET\tDT\t_\t2\tdet\t_\tA=b\n2\tdog\tdog\tNOUN\tNN\t_\t0\troot\t_\t_\n\n"
+    )
+    written = parse(model, "--to", "constituency", stdin=given).stdout
+    assert re.sub("# constituency = .*\n", "", written) == given
+    assert "(DT The) (NN dog)" in written

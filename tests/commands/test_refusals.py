@@ -161,3 +161,23 @@ def test_what_is_input_where_no_model_is_named(tmp_path: Path) -> None:
 def test_one_kind_of_input(arguments: list[str], says: str) -> None:
     run = CliRunner().invoke(cli, arguments)
     assert run.exit_code == 2 and run.output.splitlines()[-1] == f"Error: {says}"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("evaluate", "BAD", "BAD"),
+        ("evaluate", "BAD", "BAD", "--metric", "disco"),
+        ("evaluate", "BAD", "BAD", "BAD"),
+        ("heads", "BAD"),
+        ("phrases", "BAD", "--label", "NP"),
+        ("search", "NP", "BAD"),
+        ("search", "NP", "BAD", "--count"),
+        ("draw", "BAD"),
+    ],
+)
+def test_no_header_is_printed_before_a_failure(tmp_path: Path, command: tuple[str, ...]) -> None:
+    path = tmp_path / "x.mrg"
+    path.write_text("(S (NP a) b)\n")
+    done = CliRunner().invoke(cli, [str(path) if one == "BAD" else one for one in command])
+    assert done.stdout == "" and isinstance(done.exception, FormatError)

@@ -92,6 +92,7 @@ def test_other_formats() -> None:
 def test_what_could_not_be_parsed() -> None:
     unparsed = replace(refused(FormatError("x", 7, 0, "is no\nsentence")), number=3)
     texts = {name: form.text(unparsed) for name, form in OUTPUTS.items()}
+    assert texts.pop("constituency").startswith("# constituency = (TOP (ERROR (ERROR ERROR)))\n1\tERROR\t")
     assert texts.pop("export").splitlines()[0] == "#BOS 3"
     assert texts == {
         "brackets": "(TOP (ERROR (ERROR ERROR)))\n",

@@ -154,3 +154,58 @@ def test_stanza_reads_what_is_written(tmp_path: Path) -> None:
         "(ROOT (S (VERB Vai) (ADV giù)))\n",
     ]
     assert written(read(tmp_path, f"{document:C}")) == f"{document:C}\n\n"
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_encode_and_decode_keep_the_rows(tmp_path: Path, jobs: str) -> None:
+    """Heads and labels are the encoding's, then the tree comes back; all else stays, whoever works."""
+    given_, encoded, decoded = (tmp_path / name for name in ("x.conllu", "y.conllu", "z.trees.conllu"))
+    hi = HI.replace("(ROOT", "(TOP")
+    given_.write_text(hi * 600)
+    done = run(
+        "encode", given_, "-o", encoded, "--encoding", "spine", "--head-rules", "collins", "--jobs", jobs
+    )
+    assert done.exit_code == 0, done.exception
+    text = encoded.read_text()
+    assert without_arcs(text) == without_arcs(given_.read_text().replace(hi.splitlines(True)[2], ""))
+    assert text.count("\t9\tnsubj\t") == 0 and text.count("3:nmod:poss\tner=S-PERSON") == 600
+    run("decode", encoded, "-o", decoded, "--encoding", "spine", "--jobs", jobs)
+    assert trees(decoded) == trees(given_)
+    assert sorted(without_arcs(decoded.read_text())) == sorted(without_arcs(given_.read_text()))
+
+
+def without_arcs(text: str) -> list[list[str]]:
+    """Lines without HEAD and DEPREL, comments whole."""
+    rows = ([line] if line.startswith("#") else line.split("\t") for line in text.splitlines())
+    return [row[:6] + row[8:] for row in rows]
+
+
+def trees(path: Path) -> list[CTree]:
+    return [replace(ctree, head_children=None) for ctree in read_treebank(path)]
+
+
+def test_what_brackets_do_not_hold_is_named(tmp_path: Path) -> None:
+    (tmp_path / "x.conllu").write_text(HI)
+    assert run("convert", tmp_path / "x.conllu", tmp_path / "x.mrg").stderr.partition(": ")[2] == (
+        "left out: 4 words with MISC, 2 comments, 10 dependencies, 1 empty node, 2 enhanced dependencies, "
+        "10 lemmas, 3 words with morphology, 1 multi-word range, 10 universal tags\n"
+    )
+    assert run("convert", tmp_path / "x.conllu", tmp_path / "x.trees.conllu").stderr == ""
+    assert (tmp_path / "x.trees.conllu").read_text() == HI
+    assert run("convert", tmp_path / "x.conllu", tmp_path / "y.conllu").stderr == ""
+    assert (tmp_path / "y.conllu").read_text() == HI
+
+
+def test_commands_that_read_trees(tmp_path: Path) -> None:
+    (tmp_path / "x.conllu").write_text(HI)
+    (tmp_path / "x.mrg").write_text(TREE)
+    assert "100.00" in run("evaluate", tmp_path / "x.conllu", tmp_path / "x.mrg").stdout
+    assert run("search", "NP", tmp_path / "x.conllu").stdout.count("\n") >= 2
+    assert "sleep" in run("draw", tmp_path / "x.conllu").stdout
+    assert run("convert", tmp_path / "x.conllu", "-").stdout == TREE
+    assert run("view", tmp_path / "x.conllu", "-o", tmp_path / "x.html").exit_code == 0
+    assert '"NP"' in (tmp_path / "x.html").read_text()
+    assert run("combine", tmp_path / "x.conllu", tmp_path / "x.conllu").stdout == HI  # d-trees
+    (tmp_path / "plain.conllu").write_text(HI.replace("# constituency", "# tree"))
+    error = str(run("draw", tmp_path / "plain.conllu").exception)
+    assert "has d-trees, not c-trees; `d2c decode` makes c-trees of them" in error

@@ -16,8 +16,8 @@ from d2c.trees.conversion import to_dependencies
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.brackets import parse_bracket
 from d2c.trees.formats.registry import read_treebank
+from d2c.trees.head_coverage import HeadCoverage
 from d2c.trees.heads import (
-    HeadCoverage,
     HeadRules,
     estimate_rules,
     format_head_rules,
@@ -86,8 +86,8 @@ FORMAT = {"portuguese": "floresta", "sinica": "sinica"}
 )
 def test_tables_agree_with_marked_heads(file: str, table: str, labels: str, same: int, nodes: int) -> None:
     rules, marks, agreed = load_head_rules(table), load_head_rules("marked"), []
-    for ctree in map(marks.headed, read_treebank(TREEBANKS / file, FORMAT.get(table), marked=True)):
-        marked, ruled = ctree.head_children or (), rules.apply(ctree).head_children or ()
+    for ctree in read_treebank(TREEBANKS / file, FORMAT.get(table), marked=True):
+        marked, ruled = (one.head_children or () for one in (marks.headed(ctree), rules.apply(ctree)))
         for label, kids, mark, rule in zip(ctree.labels, ctree.children, marked, ruled, strict=True):
             if len(kids) > 1 and label in labels.split():
                 agreed.append(mark == rule)

@@ -40,6 +40,7 @@ def _items(path: AnyPath, options: Options) -> Iterator[tuple[int, _Block]]:
     """Yield the rows between empty lines, after the comments above them."""
     comments: list[str] = []
     rows: list[str] = []
+    number = 0
     with open_input(path, options.charset or "utf-8-sig") as stream:
         for number, line in enumerate(stream, 1):
             if line.strip() and not line.startswith("#"):

@@ -14,7 +14,6 @@ are read, too (`d2c.trees.formats.conll`).
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
@@ -42,14 +41,19 @@ from d2c.trees.formats.format import (
 )
 
 COLUMNS = 10
+_ROW, _BETWEEN = (
+    COLUMNS + 1,
+    "\t\n\t",
+)  # cells of a row with the line break that follows it, a cell of its own
 _TAGS = "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X"
 UPOS = frozenset(_TAGS.split())
 _LARGEST = 10**9
 _HUGE = re.compile("-?[0-9]{10,}")
 _BREAKS = str.maketrans("\r\n", "  ")
 _BLANK_LINE = re.compile(r"^[ \t]+$", re.MULTILINE)
-_ID, _FORM, _LEMMA, _UPOS, _XPOS, _FEATS, _HEAD, _LABEL = range(8)
+_ID, _FORM, _LEMMA, _UPOS, _XPOS, _FEATS, _HEAD, _LABEL, _DEPS, _MISC = range(10)
 _KEPT = _FORM, _LEMMA, _XPOS, _FEATS, _LABEL
+_NO_WORD = re.compile(r"(?:([1-9][0-9]{0,8})-([1-9][0-9]{0,8})|[0-9]{1,9}\.[1-9][0-9]{0,8})(?:\t[^\t\n]+){9}")
 _TWO_TAGS = re.compile(r"^[0-9]+\t[^\t\n]*\t[^\t\n]*\t(?!_\t)([^\t\n]+)\t(?!_?\t|\1\t)", re.MULTILINE)
 _LONGEST_ID = 40  # characters
 _MISPLACED = "a line that begins with # is a comment, which stands before the first token: move it there"
@@ -142,13 +146,15 @@ def _over_source(
         if tuple(column) != read[place]:
             for row, cell in zip(words, column, strict=True):
                 row[place] = cell
-    if _comments(source[:begin]) == tuple(comments):
-        return [source[:begin]], rows
-    return _as_lines(comments), rows
+    return _as_lines(comments, source[:begin]), rows
 
 
-def _as_lines(comments: Iterable[str]) -> list[str]:
-    return [f"# {comment.translate(_BREAKS)}\n" for comment in comments]
+def _as_lines(comments: Iterable[str], read: str = "") -> list[str]:
+    """Return lines of comments: those that were read, where they say the same."""
+    if read and _comments(read) == tuple(comments):
+        return [read]
+    lines = {line[1:].strip(): f"{line}\n" for line in read.split("\n") if line}
+    return [lines.get(comment) or f"# {comment.translate(_BREAKS)}\n" for comment in comments]
 
 
 def save_conllu(dtrees: Iterable[DTree], path: Path) -> None:
@@ -166,23 +172,26 @@ def comment_of(comments: Iterable[str], name: str) -> str | None:
     return None
 
 
+def in_source(tokens: Tokens) -> dict[Attribute, int]:
+    """Count what the lines that tokens were read from say beside comments and what tokens hold themselves."""
+    if not tokens.source:
+        return {}
+    rows = [line.split("\t") for line in tokens.source[_comments_end(tokens.source) :].split("\n")]
+    words = [row for row in rows if row[_ID].isdecimal()]
+    tagged = [({row[_UPOS], row[_XPOS]}, tag) for row, tag in zip(words, tokens.tags, strict=False)]
+    return {
+        "universal tags": sum(not tags <= {tag, "_"} for tags, tag in tagged),
+        "dependencies": sum(row[_HEAD] != "_" for row in words),
+        "enhanced dependencies": sum(row[_DEPS] != "_" for row in rows),
+        "multi-word ranges": sum("-" in row[_ID] for row in rows),
+        "empty nodes": sum("." in row[_ID] for row in rows),
+        "MISC": sum(row[_MISC] != "_" for row in rows),
+    }
+
+
 def comments_in(source: str) -> tuple[str, ...]:
     """Return the comments in the lines of a sentence, a `source` of tokens."""
     return _comments(source[: _comments_end(source)])
-
-
-def columns_beside(tokens: Tokens) -> Counter[str]:
-    """Count, by the names of `Attribute`, what the `source` of tokens says that no other format holds."""
-    counts, tags, source = Counter[str](), iter(tokens.tags), tokens.source
-    for line in source[_comments_end(source) :].split("\n") if source else ():
-        row = line.split("\t")
-        if not row[_ID].isdecimal():
-            counts["multi-word ranges" if "-" in row[_ID] else "empty nodes"] += 1
-            continue
-        counts["universal tags"] += row[_UPOS] not in ("_", next(tags, ""))
-        counts["dependencies"] += row[_HEAD] != "_"
-        counts["MISC"] += row[-1] != "_"
-    return +counts
 
 
 def tree_in(source: str) -> DTree | None:
@@ -229,10 +238,11 @@ def _dtrees(block: _Block, options: Options = AS_IT_IS) -> tuple[DTree, ...]:
         line = text.count("\n", 0, _comments_end(text))
     if layout := layout_of(rows):
         rows = layout.as_conllu(rows, line, options)
-        try:
-            return (_sentence(rows, two_tagsets, comments, source[:begin] + rows),)
-        except ValueError:
-            pass
+        source = source[:begin] + rows
+    try:
+        return (_sentence(_words_of(rows), two_tagsets, comments, source),)
+    except ValueError:
+        pass
     return (_irregular_sentence(rows, line, two_tagsets, comments, source[:begin]),)
 
 
@@ -241,18 +251,14 @@ def _sentence(rows: str, two_tagsets: Callable[[], bool], comments: tuple[str, .
 
     All rows are cut at once; between two of them is one cell more, a line break.
     """
-    cells = rows.replace("\n", "\t\n\t").split("\t")
-    n = (len(cells) + 1) // (COLUMNS + 1)
-    if len(cells) != (COLUMNS + 1) * n - 1 or cells[COLUMNS :: COLUMNS + 1].count("\n") != n - 1:
+    cells = rows.replace("\n", _BETWEEN).split("\t")
+    n = (len(cells) + 1) // _ROW
+    if len(cells) != _ROW * n - 1 or cells[COLUMNS::_ROW].count("\n") != n - 1:
         raise ValueError("other columns")
-    forms, lemmas, xpos, feats, labels = [tuple(cells[k :: COLUMNS + 1]) for k in _KEPT]
-    heads = cells[_HEAD :: COLUMNS + 1]
+    forms, lemmas, xpos, feats, labels = [tuple(cells[k::_ROW]) for k in _KEPT]
+    heads = cells[_HEAD::_ROW]
     digits = "".join(heads)
-    if (
-        tuple(cells[:: COLUMNS + 1]) != _ids(n)
-        or "" in cells
-        or not (digits.isdecimal() and digits.isascii())
-    ):
+    if tuple(cells[::_ROW]) != _ids(n) or "" in cells or not (digits.isdecimal() and digits.isascii()):
         raise ValueError("an empty column, other ids, or heads that are no numbers")
     numbers = tuple(map(int, heads))
     if max(numbers) > _LARGEST:
@@ -260,7 +266,7 @@ def _sentence(rows: str, two_tagsets: Callable[[], bool], comments: tuple[str, .
     return DTree(
         Tokens(
             forms,
-            xpos if xpos.count("_") < n or two_tagsets() else tuple(cells[_UPOS :: COLUMNS + 1]),
+            xpos if xpos.count("_") < n or two_tagsets() else tuple(cells[_UPOS::_ROW]),
             None if lemmas.count("_") == n else lemmas,
             None if feats.count("_") == n else feats,
             comments,
@@ -271,11 +277,18 @@ def _sentence(rows: str, two_tagsets: Callable[[], bool], comments: tuple[str, .
     )
 
 
+def _words_of(rows: str) -> str:
+    """Return rows without those of multi-word ranges and empty nodes, where nothing is wrong with these."""
+    found = ((row, _NO_WORD.fullmatch(row)) for row in rows.split("\n"))
+    words = [row for row, other in found if not other or (other[1] and int(other[1]) > int(other[2]))]
+    return "\n".join(words)
+
+
 def _irregular_sentence(
     text: str, begin: int, two_tagsets: Callable[[], bool], comments: tuple[str, ...], above: str
 ) -> DTree:
-    """Return a sentence with ranges, empty nodes, unknown heads or empty columns, so many lines below its
-    block's beginning, after lines of comments. Raises Malformed."""
+    """Return a sentence with unknown heads or empty columns, ranges and empty nodes too, so many lines below
+    its block's beginning, after lines of comments. Raises Malformed."""
     rows: list[list[str]] = []
     source: list[str] = []
     for number, line in enumerate(text.split("\n"), begin):
@@ -320,7 +333,20 @@ CONLLU = Format(
     (".conllu", ".conll"),
     read_conllu,
     write_conllu,
-    holds=(*_OF_WORDS, "universal tags", "MISC", "comments", "escapes", "blanks"),
+    holds=(
+        *_OF_WORDS,
+        "universal tags",
+        "dependencies",
+        "enhanced dependencies",
+        "multi-word ranges",
+        "empty nodes",
+        "MISC",
+        "comments",
+        "escapes",
+        "blanks",
+    ),
 )
-CONLLX = Format("conllx", (".conllx", ".conll06"), read_conllu, holds=(*_OF_WORDS, "universal tags"))
-CONLL2009 = Format("conll2009", (".conll09",), read_conllu, holds=_OF_WORDS)
+CONLLX = Format(
+    "conllx", (".conllx", ".conll06"), read_conllu, holds=(*_OF_WORDS, "universal tags", "dependencies")
+)
+CONLL2009 = Format("conll2009", (".conll09",), read_conllu, holds=(*_OF_WORDS, "dependencies"))

@@ -14,15 +14,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Any, get_args
+from typing import get_args
 
+from d2c.base.files import AnyPath
 from d2c.trees.cleaning import plain, unescape_label
 from d2c.trees.conversion import to_dependencies
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import bracket_trees, escape, format_bracket
 from d2c.trees.formats.conllu import comment_of, comments_in, format_conllu, read_conllu, tree_in
-from d2c.trees.formats.format import Attribute, CFormat, Options, Reader, Writer
+from d2c.trees.formats.format import Attribute, CFormat, Options, Writer, item_reader
 from d2c.trees.heads import induce_heads
 
 NAME = "constituency"
@@ -31,12 +32,17 @@ _NOT_HELD = ("gaps", "functions", "secondary edges", "text offsets")
 _BLANKS_IN_WORD = re.compile(r"\(([^ ()]++) ([^ ()]++ [^()]++)\)")  # as Stanza writes Vietnamese
 
 
-def _trees(block: Any, options: Options) -> Iterator[CTree]:
-    for dtree in read_conllu.trees(block, options):
-        if dtree:
-            ctree = _over(dtree)
-            known = options.marked and max(dtree.heads) >= 0
-            yield induce_heads(ctree, dtree.heads) if known else ctree
+def _items(path: AnyPath, options: Options) -> Iterator[tuple[int, str]]:
+    """Yield the text between empty lines."""
+    return ((line, text) for line, (text, _) in read_conllu.items(path, options))
+
+
+def _tree(text: str, options: Options) -> CTree | None:
+    dtree = tree_in(text)
+    if dtree is None:
+        return None
+    ctree = _over(dtree)
+    return induce_heads(ctree, dtree.heads) if options.marked and max(dtree.heads) >= 0 else ctree
 
 
 def _over(dtree: DTree) -> CTree:
@@ -105,17 +111,12 @@ def _others(comments: Iterable[str]) -> tuple[str, ...]:
     return tuple([comment for comment in comments if comment_of([comment], NAME) is None])
 
 
-def looks_so(start: str) -> bool:
-    """Return whether a file that begins so has trees in comments."""
-    return _COMMENT.search(start) is not None
-
-
 CONSTITUENCY = CFormat(
     NAME,
     (".trees.conllu",),
-    Reader(read_conllu.items, _trees),
+    item_reader(_items, _tree),
     Writer(format_constituency),
     holds=tuple([one for one in get_args(Attribute) if one not in _NOT_HELD]),
     named_as="conllu",
-    looks_so=looks_so,
+    looks_so=lambda start: _COMMENT.search(start) is not None,
 )

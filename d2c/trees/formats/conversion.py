@@ -13,7 +13,7 @@ from d2c.base.files import file_name
 from d2c.base.inputs import Paths, of_each
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
-from d2c.trees.formats.conllu import columns_beside, comment_of, read_conllu
+from d2c.trees.formats.conllu import comment_of, in_source, read_conllu
 from d2c.trees.formats.format import OUTSIDE, Attribute, Format
 from d2c.trees.formats.graphs import hidden_heads
 from d2c.trees.formats.pairs import check_words, side_by_side
@@ -33,6 +33,7 @@ _COUNTED = {  # what is counted by a name that does not say it of one thing and 
     "lemmas": ("lemma", "lemmas"),
     "morphology": ("word with morphology", "words with morphology"),
     "dependencies": ("dependency", "dependencies"),
+    "enhanced dependencies": ("enhanced dependency", "enhanced dependencies"),
     "MISC": ("word with MISC", "words with MISC"),
     "morphology with blanks": ("blank in morphology", "blanks in morphology"),
 }
@@ -103,8 +104,9 @@ def attributes_of(ctree: CTree) -> Counter[str]:
         "morphology": _said(tokens.morphs),
         # The ids of sentences are none: treebanks number these by themselves.
         "comments": sum(not comment_of([one], "sent_id") for one in tokens.comments),
+        **in_source(tokens),
     }
-    return columns_beside(tokens) + Counter[str](counts)
+    return +Counter[str](counts)
 
 
 def _said(column: tuple[str, ...] | None) -> int:

@@ -20,6 +20,7 @@ from d2c.base.errors import FormatError, Refuse, shortened, stop
 from d2c.base.files import AnyPath, file_name
 from d2c.trees.conventions import CONVENTIONS, SAMPLE, ConventionName, cleaned, convention_of
 from d2c.trees.ctree import CTree
+from d2c.trees.marks import NOTHING_MARKED, count_marked, with_marked_heads
 from d2c.trees.traces import resolve_traces
 
 Tree = TypeVar("Tree")  # of a sentence: a c-tree, a d-tree
@@ -34,8 +35,9 @@ Attribute = Literal[
     "indices",
     "lemmas",
     "morphology",
-    "universal tags",  # beside the treebank's own
-    "dependencies",  # heads, relations and DEPS of CoNLL-U
+    "universal tags",  # beside the treebank's own, or the other way round
+    "dependencies",  # heads of words, where no head children say the same
+    "enhanced dependencies",
     "multi-word ranges",
     "empty nodes",
     "MISC",  # the column of CoNLL-U
@@ -86,7 +88,9 @@ class Options:
     charset:    of the file; None: as the format has it
     n_best:     all parses of a sentence that has several, not the first alone
     convention: by which labels are cleaned; None: told by the first trees
+    by_labels:  heads are marked by labels, if at all: a file in which none is marked is refused
     left_out:   counts what the file says and trees do not keep
+    marks:      counts the first trees of files, and those in which a head child is marked
     """
 
     clean: bool = False
@@ -96,7 +100,9 @@ class Options:
     charset: str | None = None
     n_best: bool = False
     convention: ConventionName | None = None
+    by_labels: bool = False
     left_out: Counter[str] = field(default_factory=Counter)
+    marks: Counter[str] = field(default_factory=Counter)
 
     @property
     def beside(self) -> Counter[str] | None:
@@ -135,13 +141,13 @@ class Reader(Generic[Tree]):
 
     def read(self, path: AnyPath, refuse: Refuse, options: Options) -> Iterator[Tree]:
         """Yield the trees of a file, cleaned by the convention that the first of them tell."""
-        return self.parse(self.items(path, options), file_name(path), refuse, options)
+        items, options = self.told(path, options)
+        yield from self.parse(items, file_name(path), refuse, options)
 
     def parse(
         self, items: Items, file: str, refuse: Refuse, options: Options, may_be_empty: bool = False
     ) -> Iterator[Tree]:
         """Yield the trees of items; see `read`."""
-        items, options = self.told(items, options)
         tidy = _tidy(options)
 
         def trees(item: Any) -> Iterable[Any]:
@@ -149,30 +155,35 @@ class Reader(Generic[Tree]):
 
         yield from parse_all(items, trees, file, refuse, may_be_empty)
 
-    def told(self, items: Items, options: Options) -> tuple[Items, Options]:
-        """Return the items, and options with the convention that the first of them tell if one is needed."""
-        if options.convention or not (options.clean or options.traces):
-            return items, options
-        if self.convention:
-            return items, replace(options, convention=self.convention)
+    def told(self, path: AnyPath, options: Options) -> tuple[Items, Options]:
+        """Return the items of a file, and options with the convention that the first of them tell if one is
+        needed. Raises FormatError where these should mark heads, and do not."""
+        items, known = self.items(path, options), options.convention or self.convention
+        if not options.marked and (known or not (options.clean or options.traces)):
+            return items, replace(options, convention=known)
         rest, first = iter(items), list[tuple[int, Any]]()
         try:
             first += islice(rest, SAMPLE)
         except FormatError as error:
             rest = _raising(error)
-        convention = convention_of(self._raw(first))
-        return chain(first, rest), replace(options, convention=convention.name)
+        sample = self._raw(first, Options(marked=options.marked))
+        if options.marked:
+            marks = count_marked(sample := [*sample])
+            if options.by_labels and marks["trees"] and not marks["marked"]:
+                raise FormatError(file_name(path), 0, 0, NOTHING_MARKED)
+            options.marks.update(marks)
+        return chain(first, rest), replace(options, convention=known or convention_of(sample).name)
 
-    def _raw(self, items: Items) -> Iterator[Any]:
+    def _raw(self, items: Items, options: Options) -> Iterable[Any]:
         """Yield the trees of the items in which there is no fault."""
         for _, item in items:
             with suppress(ValueError):
-                yield from filter(None, () if isinstance(item, ValueError) else self.trees(item, Options()))
+                yield from filter(None, () if isinstance(item, ValueError) else self.trees(item, options))
 
     def portable(self, path: AnyPath, options: Options) -> tuple[Items, Options]:
         """Return the items of a file for `carried` in another process, trees already if `in_here`; and the
         options with the convention that they tell."""
-        items, told = self.told(self.items(path, options), options)
+        items, told = self.told(path, options)
         return self._parsed(items, told) if self.in_here else items, told
 
     def _parsed(self, items: Items, options: Options) -> Iterator[tuple[int, Any]]:
@@ -193,11 +204,13 @@ class Reader(Generic[Tree]):
 
 def _tidy(options: Options) -> Callable[[Any], Any] | None:
     """Return what makes a raw tree one as the options say; None for nothing."""
-    if not options.clean and not options.traces:
-        return None
     convention = CONVENTIONS[options.convention or "penn"]
-    work = resolve_traces if options.traces else cleaned
-    return lambda ctree: ctree and work(ctree, convention)
+    work = resolve_traces if options.traces else cleaned if options.clean else None
+    if options.marked:
+        if work is None:
+            return lambda ctree: ctree and with_marked_heads(ctree)
+        return lambda ctree: ctree and work(with_marked_heads(ctree), convention)
+    return work and (lambda ctree: ctree and work(ctree, convention))
 
 
 def _raising(error: FormatError) -> Iterator[Any]:

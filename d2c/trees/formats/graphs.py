@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from d2c.trees.cleaning import check_names, unwrap
 from d2c.trees.ctree import CTree, Tokens, canonical, trusted_ctree
@@ -42,7 +43,7 @@ class Graph:
     words: list[tuple[str, ...]] = field(default_factory=list)
     labels: dict[str, str] = field(default_factory=dict)
     parents: dict[Name, str | None] = field(default_factory=dict)
-    functions: dict[Name | None, str] = field(default_factory=dict)
+    functions: dict[Name, str] = field(default_factory=dict)
     secondary: list[tuple[Name, str, str | None]] = field(default_factory=list)
 
     def add_word(self, columns: tuple[str, ...], parent: str | None, function: str = "") -> None:
@@ -96,7 +97,8 @@ class Graph:
         forms, tags, *others = zip(*self.words, strict=True)
         lemmas, morphs = map(known_column, others) if others else (None, None)
         tokens = Tokens(forms, tags, lemmas, morphs, comments)
-        functions = [known_function(self.functions.get(name, "")) for name in (*range(n), *names)]
+        every: tuple[Any, ...] = (*range(n), *names)  # None: the virtual root
+        functions = [known_function(self.functions.get(name, "")) for name in every]
         heads = marked_heads(functions, forms, rows) if marked else None
         if left_out is None:
             return unwrap(canonical(trusted_ctree(tokens, symbols, tuple(rows), heads), root), False)

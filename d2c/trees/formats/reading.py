@@ -40,7 +40,7 @@ class Reading:
     charset: of files that are not in UTF-8; n_best: all parses of n-best lists; convention: of labels, None
     for what a file's first trees tell; continuous: `raise` or `split` gaps; merge: join first what was split;
     faults: what becomes of sentences that cannot be read; left_out: by file, what trees do not keep of it,
-    however often it is read
+    however often it is read; marks: how many of the first trees of all files mark heads
     """
 
     format_name: str | None = None
@@ -56,6 +56,13 @@ class Reading:
     merge: bool = False
     faults: Faults = Faults()
     left_out: dict[str, Counter[str]] = field(default_factory=dict, compare=False, repr=False)
+    marks: Counter[str] = field(default_factory=Counter, compare=False, repr=False)
+
+    @property
+    def nothing_marked(self) -> bool:
+        """Return whether heads should be marked, and none is in the first trees of all files that were
+        read."""
+        return self.marks["trees"] > self.marks["marked"] == 0
 
     def __call__(self, paths: Paths, refusals: Refusals | None = None) -> Iterator[CTree]:
         """Yield the trees of files. Raises FormatError.
@@ -76,20 +83,21 @@ class Reading:
 
     def read(self, path: Path, refuse: Refuse = stop) -> Iterator[CTree]:
         """Yield the trees before they are transformed. Raises FormatError."""
-        return self._format(path).read.read(path, refuse, self._options(path))
+        form = self._format(path)
+        return form.read.read(path, refuse, self._options(path, form))
 
     def as_told_by(self, path: Path) -> Reading:
         """Return a reading of other files by the convention that the labels of a file tell."""
         if self.raw or not path.is_file():  # standard input is read once
             return self
-        read, options = self._format(path).read, self._options(path)
-        return replace(self, convention=read.told(read.items(path, options), options)[1].convention)
+        form = self._format(path)
+        return replace(self, convention=form.read.told(path, self._options(path, form))[1].convention)
 
     def batches(self, files: Iterable[Path]) -> Iterator[FileBatch]:
         """Yield the items of files, for `trees_of`. Raises FormatError after what stands before the fault."""
         for file in files:
             form = self._format(file)
-            items, options = form.read.portable(file, self._options(file))
+            items, options = form.read.portable(file, self._options(file, form))
             batch = FileBatch(file, form.name, options, [])
             try:
                 for item in items:
@@ -118,12 +126,12 @@ class Reading:
         return ctrees
 
     def _format(self, path: Path) -> Format[CTree]:
-        return treebank_format(path, self.format_name, self.marked)
+        return treebank_format(path, self.format_name)
 
-    def _options(self, path: Path) -> Options:
+    def _options(self, path: Path, form: Format[CTree]) -> Options:
         left_out = self.left_out[file_name(path)] = Counter()
         own = self.marked, self.traces, self.strict, self.charset, self.n_best, self.convention
-        return Options(not self.raw, *own, left_out=left_out)
+        return Options(not self.raw, *own, "heads" not in form.holds, left_out, self.marks)
 
 
 CLEANED = Reading()

@@ -175,16 +175,12 @@ def _by_name(path: AnyPath, default: str) -> str:
     return max(found, default=(0, default))[1]
 
 
-def treebank_format(path: AnyPath, name: str | None = None, marked: bool = False) -> Format[CTree]:
-    """Return the format of a treebank file: that of a name, if one is given.
-
-    Raises FormatError for a name of none, and where heads are wanted (`marked`) that it does not mark.
-    """
+def treebank_format(path: AnyPath, name: str | None = None) -> Format[CTree]:
+    """Return the format of a treebank file: that of a name, if one is given. Raises FormatError for a name of
+    none."""
     name = name or format_of(path)
     if name not in FORMATS:
         raise FormatError(file_name(path), 0, 0, f"no such format: {name}; known are {', '.join(FORMATS)}")
-    if marked and "heads" not in FORMATS[name].holds:
-        raise FormatError(file_name(path), 0, 0, f"the format {name} marks no heads")
     return FORMATS[name]
 
 
@@ -196,7 +192,7 @@ def read_treebank(
     refuse:  is given what is wrong with a sentence
     options: as the fields of `d2c.trees.formats.format.Options`
     """
-    return treebank_format(path, format_name, bool(options.get("marked"))).read(path, refuse, **options)
+    return treebank_format(path, format_name).read(path, refuse, **options)
 
 
 @dataclass
