@@ -158,16 +158,23 @@ def _tokenized(text: str, _: TextRules = PENN) -> Iterator[Word]:
 
 
 def _conllu(lines: Iterable[Line], file: str) -> Iterator[Sentence]:
-    count, xpos = 0, False
+    count, xpos, held = 0, False, list[Line]()
     for block in blocks_of(lines):
-        first, text = block[0].number, "".join(line.text for line in block)
+        begin, block = block[0].number, [*held, *block]
+        if all(line.text.startswith("#") for line in block):
+            held = block  # comments of the sentence that follows
+            continue
+        first, held = block[0].number, []
+        before = [first - 1, *(line.number for line in block)]
+        gaps = ("\n" * (line.number - number - 1) for number, line in zip(before, block, strict=False))
+        text = "".join([gap + line.text for gap, line in zip(gaps, block, strict=True)])
         xpos = xpos or has_two_tagsets(text)
         try:
             for line in block:
                 if _UNDECODED.search(line.text):
                     raise FormatError(file, line.number, 1, _why(line.text))
             for dtree in parse_conllu(Chunk(first, text), file, xpos=xpos):
-                yield _of_dtree(dtree, first)
+                yield _of_dtree(dtree, begin)
                 count += 1
         except FormatError as error:
             yield refused(error.after(count))

@@ -37,6 +37,14 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "x"
 
 
+def test_comments_between_empty_lines_of_conllu(tmp_path: Path) -> None:
+    row = "1\ta\t_\tA\tA\t_\t0\troot\t_\t_\n"
+    (tmp_path / "x.conllu").write_text(f"# a\n\n \n# b\n\n{row}\n# c\n{row}1\n")
+    first, second = read_sentences(tmp_path / "x.conllu", "conllu")
+    assert (first.tokens.comments, first.line) == (("a", "b"), 6)
+    assert second.error and second.error.line == 10
+
+
 def test_text(file: Path) -> None:
     found, errors = read(file, "The cat.\n\nÉ (b)\r\n \nlast".encode(), "text")
     assert found == [

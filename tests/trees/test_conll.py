@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,12 @@ TREE_OF_2009 = DTree(
     Tokens(("She", "left", "then"), ("PRP", "VBD", "RB"), ("she", "leave", "_"), ("num=sg", "_", "_")),
     (2, 0, 2),
     labels=("SBJ", "ROOT", "TMP"),
+)
+OF_2008 = (
+    "1\twell-known\twell-known\tJJ\tJJ\twell\twell\tRB\t3\tAMOD\t_\tAM\n"
+    "2\t_\t_\t_\t_\t-\t-\tHYPH\t3\tHYPH\t_\t_\n"
+    "3\t_\t_\t_\t_\tknown\tknow\tVBN\t4\tNMOD\tknow.01\t_\n"
+    "4\tcat\tcat\tNN\tNN\tcat\tcat\tNN\t0\tROOT\t_\tA1\n"
 )
 OF_2012 = (
     "#begin document (a/b); part 000\n"
@@ -82,9 +89,22 @@ def test_what_conllu_does_not_hold_is_counted(tmp_path: Path) -> None:
     done = CliRunner().invoke(cli, arguments)
     assert done.stdout.startswith("1\tShe\tshe\tPRP\tPRP\tnum=sg\t2\tSBJ\t_\t_\n")
     assert done.stderr.splitlines()[-1].endswith(
-        "x.conll09: left out: 4 arguments of predicates, 4 predicates, 8 predicted values"
+        "x.conll09: left out: 8 alternative values, 4 arguments of predicates, 4 predicates"
     )
     assert isinstance(CliRunner().invoke(cli, [*arguments, "--strict"]).exception, FormatError)
+
+
+def test_conll2008(tmp_path: Path) -> None:
+    left_out = Counter[str]()
+    (tmp_path / "x.conll").write_text(OF_2008)
+    (dtree,) = read_conllu(tmp_path / "x.conll", left_out=left_out)
+    forms, tags, lemmas = (
+        ("well", "-", "known", "cat"),
+        ("RB", "HYPH", "VBN", "NN"),
+        ("well", "-", "know", "cat"),
+    )
+    assert dtree == DTree(Tokens(forms, tags, lemmas), (3, 3, 4, 0), labels=("AMOD", "HYPH", "NMOD", "ROOT"))
+    assert +left_out == {"alternative values": 4, "predicates": 1, "arguments of predicates": 2}
 
 
 def test_predicted_columns_where_there_are_no_others(tmp_path: Path) -> None:

@@ -93,6 +93,10 @@ def test_what_is_left_out(tmp_path: Path) -> None:
             "1: sentence 1: '_' is no part of a tree, such as (NP*); CoNLL-U, CoNLL-X and CoNLL-2009 have "
             "d-trees, of which `d2c decode` makes c-trees",
         ),
+        (
+            "a 0 0 [WORD] X (S*) -",
+            "1: sentence 1: the word is missing ([WORD]); skeleton2conll puts the words in",
+        ),
         ("#begin document (x); part 000\n#end document\n", "1: no sentence found in this file"),
     ],
 )

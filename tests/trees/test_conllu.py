@@ -194,7 +194,7 @@ def test_layouts(tmp_path: Path, text: str) -> None:
             ":3: sentence 1: a line that begins with # is a comment, which stands before the first token: "
             "move it there",
         ),
-        ("\n# c\n\n\n# d\n1-2" + "\t_" * 9 + "\n", ":4: sentence 1: a sentence without tokens"),
+        ("\n# c\n\n\n# d\n1-2" + "\t_" * 9 + "\n", ":6: sentence 1: a sentence without tokens"),
         (
             GOOD + "\n  \n# c\n" + row(1) + row(2, head="?"),
             ":7: sentence 2: '?' is not a valid value for parse_int_value.",

@@ -53,6 +53,18 @@ def test_what_is_read_is_written(text: str, tmp_path: Path) -> None:
     assert "".join(map(format_conllu, pickle.loads(pickle.dumps(trees_of(text))))) == text
 
 
+def test_comments_between_empty_lines(tmp_path: Path) -> None:
+    """They are those of the next sentence; where there is none they are named."""
+    text = f"# newdoc id = 1\n\n# par\n\n\n\n{CATS}# x\n\n{UPOS_ONLY}"
+    (tmp_path / "x.conllu").write_text(text)
+    assert run("convert", tmp_path / "x.conllu", "-") == text
+    first, second = read_conllu(tmp_path / "x.conllu")
+    assert first.tokens.comments[:2] == ("newdoc id = 1", "par") and second.tokens.comments == ("x",)
+    (tmp_path / "x.conllu").write_text(f"{text}# the\n# end\n")
+    done = CliRunner().invoke(cli, ["convert", str(tmp_path / "x.conllu"), "-"])
+    assert done.stdout == text and done.stderr.endswith("x.conllu: left out: 2 comments\n")
+
+
 def test_only_what_the_tree_says_otherwise_is_changed() -> None:
     dtree = tree_of(CATS)
     heads = replace(dtree, heads=(2, 0, 2, 2), labels=("a", "b", "c", "d"))

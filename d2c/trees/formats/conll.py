@@ -1,9 +1,10 @@
-"""Rows of CoNLL-X (2006, 2007) and CoNLL-2009, which become rows of CoNLL-U: a d-tree each.
+"""Rows of CoNLL-X (2006, 2007), CoNLL-2008 and CoNLL-2009, which become rows of CoNLL-U: a d-tree each.
 
 A sentence shows by its first row which columns it has. CoNLL-X has CoNLL-U's ten, but its last two are PHEAD
 and PDEPREL, which stay where they are; eight without them; six where nothing is parsed. CoNLL-2009 has 14 and
 one more for each predicate. What it says by hand counts; where it says nothing of a column, what a program
-predicted.
+predicted. CoNLL-2008 has eleven and more, the last six of these the form, lemma, tag, head and label of words
+that are split at hyphens, and the predicate.
 
     1  She   _  she   _  PRP  _  _  2  _  SBJ   _  _  _         A0
     2  left  _  leave _  VBD  _  _  0  _  ROOT  _  Y  leave.01  _
@@ -29,14 +30,17 @@ class Layout:
     """The columns of rows: of CoNLL-U's ten, in order, those that say each, the first that says something
     counts.
 
-    width: of the columns that every row has
-    exact: whether rows have no more
+    width:  of the columns that every row has
+    beside: columns that say what another one, a place in CoNLL-U's, also says
+    exact:  whether rows have no more columns; otherwise the last of the width is of predicates, those behind
+            are of their arguments
     """
 
     name: str
     width: int
-    exact: bool
     places: tuple[tuple[int, ...], ...]
+    beside: tuple[tuple[int, int], ...] = ()
+    exact: bool = True
 
     def as_conllu(self, text: str, line: int, options: Options) -> str:
         """Return rows of ten columns; the first is so many lines below its block. Counts what is left out.
@@ -59,29 +63,36 @@ class Layout:
         return "\n".join(map("\t".join, zip(*columns, strict=True)))
 
     def _count(self, rows: Sequence[list[str]], columns: Sequence[Sequence[str]], options: Options) -> None:
-        """Count what CoNLL-2009 says and d-trees do not keep."""
+        """Count what rows say and d-trees do not keep."""
         left_out = options.left_out
         for row, kept in zip(rows, zip(*columns, strict=True), strict=True):
-            for cell, own in zip(row[3:12:2], (kept[2], kept[4], kept[5], kept[6], kept[7]), strict=True):
-                left_out["predicted values"] += cell not in (_NOTHING, own)
-            left_out["predicates"] += row[13] != _NOTHING
-            left_out["arguments of predicates"] += sum(cell != _NOTHING for cell in row[14:])
+            left_out["alternative values"] += sum(
+                row[one] not in (_NOTHING, kept[own]) for one, own in self.beside
+            )
+            left_out["predicates"] += row[self.width - 1] != _NOTHING
+            left_out["arguments of predicates"] += sum(cell != _NOTHING for cell in row[self.width :])
 
 
 _CONLLX = tuple((place,) for place in range(8))
-LAYOUTS = (
-    Layout("CoNLL-X", 8, True, (*_CONLLX, (), ())),
-    Layout("CoNLL-X without heads", 6, True, (*_CONLLX[:6], (), (), (), ())),
-    Layout("CoNLL-2009", 14, False, ((0,), (1,), (2, 3), (4, 5), (4, 5), (6, 7), (8, 9), (10, 11), (), ())),
-)
+_OF_2008 = ((0,), (5, 1), (6, 2), (7, 4, 3), (7, 4, 3), (), (8,), (9,), (), ())
+_OF_2009 = ((0,), (1,), (2, 3), (4, 5), (4, 5), (6, 7), (8, 9), (10, 11), (), ())
+CONLLX = Layout("CoNLL-X", 8, (*_CONLLX, (), ()))
+BLIND = Layout("CoNLL-X without heads", 6, (*_CONLLX[:6], (), (), (), ()))
+CONLL2008 = Layout("CoNLL-2008", 11, _OF_2008, ((1, 1), (2, 2), (3, 4), (4, 4)), exact=False)
+CONLL2009 = Layout("CoNLL-2009", 14, _OF_2009, ((3, 2), (5, 4), (7, 5), (9, 6), (11, 7)), exact=False)
 
 
 def layout_of(text: str) -> Layout | None:
     """Return which columns the rows of a sentence have, by its first one; None for none that is known."""
-    width = text.partition("\n")[0].count("\t") + 1
-    if not text.startswith("1\t"):
+    first, *row = text.partition("\n")[0].split("\t")
+    if first != "1":
         return None
-    return next((one for one in LAYOUTS if width == one.width or (width > one.width and not one.exact)), None)
+    if len(row) + 1 in (CONLLX.width, BLIND.width):
+        return CONLLX if len(row) + 1 == CONLLX.width else BLIND
+    heads = [cell == _NOTHING or cell.isdecimal() for cell in row[7:9]]  # HEAD, then PHEAD or a label
+    if len(row) + 1 >= CONLL2009.width and heads == [True, True]:
+        return CONLL2009
+    return CONLL2008 if len(row) + 1 >= CONLL2008.width and heads == [True, False] else None
 
 
 def is_conll2012(line: str) -> bool:

@@ -26,6 +26,7 @@ _DOCUMENT = re.compile(r"#begin document \(?([^ \t();]+)\)?;?(?:[ \t]+part[ \t]+
 _END = "#end document"
 _WORD, _TAG, _PART, _LEMMA, _SPEAKER, _ENTITY = 3, 4, 5, 6, 9, 10
 _FEWEST = 6  # columns
+_MISSING = "[WORD]"  # what stands for each word where these may not be given away
 _ROW = re.compile(
     r"^[^ \t\n#]+[ \t]+[0-9]+[ \t]+[0-9]+[ \t]+[^ \t\n]+[ \t]+[^ \t\n]+[ \t]+\([^ \t\n()*]+[^ \t\n)*]*\*",
     re.MULTILINE,
@@ -69,6 +70,8 @@ def _tree(block: _Block, options: Options) -> CTree:
     for number, row in enumerate(rows):
         if len(row) < _FEWEST:
             raise Malformed(f"expected {_FEWEST} columns or more between blanks, found {len(row)}", number)
+        if row[_WORD] == _MISSING:
+            raise Malformed(f"the word is missing ({_MISSING}); skeleton2conll puts the words in", number)
         bit = _BIT.fullmatch(row[_PART])
         if not bit:
             other = _OF_DTREES if rows[0][0] == "1" else ""
@@ -105,16 +108,11 @@ def _count(rows: list[list[str]], options: Options) -> None:
         left_out["mentions"] += row[-1].count("(") if len(row) > _ENTITY + 1 else 0
 
 
-def looks_so(start: str) -> bool:
-    """Return whether a file that begins so has a first word with a part of a tree."""
-    return _ROW.search(start) is not None
-
-
 CONLL2012 = CFormat(
     "conll2012",
     ("_conll", ".conll12"),
     item_reader(_items, _tree),
     holds=("lemmas", "comments"),
     named_as="conllu",
-    looks_so=looks_so,
+    looks_so=lambda start: _ROW.search(start) is not None,
 )

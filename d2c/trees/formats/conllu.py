@@ -203,13 +203,30 @@ def _ids(n: int) -> tuple[str, ...]:
     return _FEW_IDS[:n] if n <= len(_FEW_IDS) else tuple(map(str, range(1, n + 1)))
 
 
-def _blocks(chunks: Iterable[Chunk], xpos: bool = False) -> Iterator[tuple[int, _Block]]:
-    """Yield the text between empty lines, and whether UPOS and XPOS of its chunk hold two tagsets."""
+def _blocks(
+    chunks: Iterable[Chunk], xpos: bool = False, options: Options = AS_IT_IS
+) -> Iterator[tuple[int, _Block]]:
+    """Yield the text between empty lines, and whether UPOS and XPOS of its chunk hold two tagsets.
+
+    Comments between empty lines are those of the sentence that follows; where none follows they are counted.
+    """
+    held = ""  # such comments, with the lines behind them
     for number, text in chunks:
+        held = held and held.rstrip("\n") + "\n\n"
         two_tagsets = cache(lambda text=text: xpos or has_two_tagsets(text))
         for block in _BLANK_LINE.sub("", text).split("\n\n"):
-            yield number, (block, two_tagsets)
-            number += block.count("\n") + 2
+            lines = block.count("\n") + 2
+            if block.startswith("#", block.rfind("\n", 0, -1) + 1) and _comments_end(block) == len(block):
+                held += f"{block}\n\n"
+            elif not held:
+                yield number, (block, two_tagsets)
+            elif block.strip("\n"):
+                yield number - held.count("\n"), (held + block, two_tagsets)
+                held = ""
+            else:
+                held += f"{block}\n\n"
+            number += lines
+    options.left_out["comments"] += len(_comments(held))
 
 
 def _comments_end(text: str) -> int:
@@ -318,14 +335,14 @@ def _irregular_sentence(
             row[_HEAD] = "-1" if head is None or head < 0 else str(head)
             rows.append(row)
     if not rows:
-        raise ValueError("a sentence without tokens")
+        raise Malformed("a sentence without tokens", begin)
     heads = tuple([int(row[_HEAD]) for row in rows])
     plain = "\n".join(["\t".join([*row[:_HEAD], "0", *row[_LABEL:]]) for row in rows])
     dtree = _sentence(plain, two_tagsets, comments, above + "\n".join(source))
     return replace(dtree, heads=heads)
 
 
-read_conllu = Reader(lambda path, _: _blocks(read_conllu_chunks(path)), _dtrees)
+read_conllu = Reader(lambda path, options: _blocks(read_conllu_chunks(path), options=options), _dtrees)
 write_conllu = Writer[DTree](lambda dtree, _: format_conllu(dtree))
 _OF_WORDS: tuple[Attribute, ...] = ("functions", "lemmas", "morphology")
 CONLLU = Format(
@@ -349,4 +366,4 @@ CONLLU = Format(
 CONLLX = Format(
     "conllx", (".conllx", ".conll06"), read_conllu, holds=(*_OF_WORDS, "universal tags", "dependencies")
 )
-CONLL2009 = Format("conll2009", (".conll09",), read_conllu, holds=(*_OF_WORDS, "dependencies"))
+CONLL2009 = Format("conll2009", (".conll08", ".conll09"), read_conllu, holds=(*_OF_WORDS, "dependencies"))
