@@ -131,7 +131,7 @@ def test_errors(tmp_path: Path, old: str, new: str, message: str) -> None:
     assert str(error.value).endswith(f"sentence 1: {message}")
 
 
-@pytest.mark.parametrize("label", ["A B", "A(", "NP\n"])
+@pytest.mark.parametrize("label", ["A B", "(", "a-LRB-b", "NP\n"])
 def test_labels_that_the_comment_cannot_hold(label: str) -> None:
     with pytest.raises(ValueError, match="has a blank or a bracket"):
         format_constituency(CTree(Tokens(("a",), ("A",)), (label,), ((0,),)))

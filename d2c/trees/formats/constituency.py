@@ -75,7 +75,7 @@ def _over(dtree: DTree) -> CTree:
 def format_constituency(ctree: CTree, _number: int = 1) -> str:
     """Return a sentence. Raises ValueError for gaps, empty names, blanks in labels, and what CoNLL-U cannot
     express."""
-    if blank := next((label for label in ctree.labels if escape(label) != label), ""):
+    if blank := next((label for label in ctree.labels if unescape_label(escape(label)) != label), ""):
         raise ValueError(f"the label {blank!r} has a blank or a bracket, which the comment cannot hold")
     tokens, n = ctree.tokens, len(ctree.tokens)
     dtree = tree_in(tokens.source)
