@@ -70,7 +70,8 @@ def phrases(
                     place = {"file": sentence.file or named, "sentence": number}
                     put(place | _row(node, head))
     if not found:
-        say(f"{names_of(files)}: there is no {' or '.join(labels)}")
+        others = "`d2c search` also finds tags, words, and ROOT above the sentence"
+        say(f"{names_of(files)}: no constituent is called {' or '.join(labels)}; {others}")
 
 
 def _columns(several: bool, parsed: bool, head: bool) -> dict[str, type]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
@@ -89,7 +90,7 @@ def search(
                 none = none and not row.get("matches", 1)
                 put(row if to == "json" else _flat(row))
     if none:
-        say(f"there is no match in {names_of(files)}")
+        say(f"there is no match in {names_of(files)}{_hint(pattern)}")
 
 
 def _rows(file: Path, pattern: str, counted: bool, head_rules: str, reading: Reading) -> Iterator[Row]:
@@ -104,6 +105,11 @@ def _rows(file: Path, pattern: str, counted: bool, head_rules: str, reading: Rea
             yield from ({"file": source, **match.to_dict()} for match in found)
     if counted:
         yield {"file": file_name(file), **counts}
+
+
+def _hint(pattern: str) -> str:
+    """Return what to try instead of a pattern with the name of the wrapper in brackets."""
+    return "; in patterns the node above a sentence is called ROOT" if re.search(r"\bTOP\b", pattern) else ""
 
 
 def _flat(row: Row) -> Row:
@@ -127,7 +133,7 @@ def _write_page(pattern: str, files: Sequence[Path], output: Path, head_rules: s
     first = [*islice(hits, 1)]
     if not first:
         old = f"; {output} stays as it was" if output.exists() else ""
-        return say(f"there is no match in {names_of(tuple(files))}{old}")
+        return say(f"there is no match in {names_of(tuple(files))}{_hint(pattern)}{old}")
     with open_output(output) as stream:
         count = write_page(chain(first, hits), tuple(files), stream, pattern)
     say(f"{output}: {many(count, 'sentence')}")

@@ -35,11 +35,15 @@ def to_nltk(ctree: CTree) -> nltk.Tree:
 def from_nltk(tree: nltk.Tree) -> CTree:
     """Return the c-tree, without head children, of an `nltk.Tree` whose words have tags.
 
-    Raises ValueError for empty nodes and for words that stand beside other words or nodes.
+    Raises ValueError for empty nodes, for words that stand beside other words or nodes, and for leaves that
+    are no words.
     """
+    from nltk.tree import Tree
 
     def read_node(node: nltk.Tree) -> _Node:
         kids = list(node)
+        if odd := [kid for kid in kids if not isinstance(kid, str | Tree)]:
+            raise ValueError(f"{odd[0]!r} is neither a word, which is a str, nor a tree")
         words = [kid for kid in kids if isinstance(kid, str)]
         if words and len(kids) > 1:
             raise ValueError(f"the word {words[0]!r} stands beside other words or nodes")

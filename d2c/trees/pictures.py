@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
+from unicodedata import category, east_asian_width
 
 from nltk.tree import Tree
 from nltk.tree.prettyprinter import TreePrettyPrinter
@@ -20,6 +21,7 @@ _SIZE = re.compile(r'width="([0-9.]+)" height="([0-9.]+)"')
 _LONGEST = 1_000  # letters of a word that stand on one line; NLTK takes no more than 100,000
 _DEEPEST = 300  # levels of a c-tree: NLTK recurses
 _LETTER, _ROW, _GAP = 9, 22, 24  # pixels: width of a letter, height of a level of arcs, space between words
+_CELL, _FILL = "\U000f0000", 0xFFFFE  # characters of nobody's: the first that stands for others, for nothing
 _UNKNOWN = "?"  # stands for a head outside the sentence
 _COLOURS = (  # in light and dark: paper, branches, text, labels, words
     ("#ffffff", "#8a8f98", "#1f2328", "#0b57a4", "#1f2328"),
@@ -39,8 +41,11 @@ def drawing(ctree: DrawnCTree, dtree: DrawnDTree, what: str, svg: bool) -> str:
 def ctree_text(ctree: DrawnCTree) -> str:
     """Return a c-tree in characters; words stand whole on one line, unless they are longer than any word
     is."""
-    longest = max(map(len, (*ctree.tokens.forms, *ctree.tokens.tags, *ctree.labels)))
-    return str(_printer(ctree).text(unicodelines=True, maxwidth=min(longest, _LONGEST))).rstrip("\n")
+    longest = max(map(_width, (*ctree.tokens.forms, *ctree.tokens.tags, *ctree.labels)))
+    cells = dict[str, str]()
+    printer = _printer(ctree, lambda text: _in_cells(text, cells))
+    drawn = str(printer.text(unicodelines=True, maxwidth=min(longest, _LONGEST))).rstrip("\n")
+    return drawn.translate({_FILL: None, **{ord(cell): text for text, cell in cells.items()}})
 
 
 def dtree_text(dtree: DrawnDTree) -> str:
@@ -52,8 +57,12 @@ def dtree_text(dtree: DrawnDTree) -> str:
             zip(dtree.tokens.forms, dtree.tokens.tags, dtree.heads, strict=True), 1
         )
     ]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
+    widths = [max(map(_width, column)) for column in zip(*rows, strict=True)]
+
+    def padded(text: str, width: int) -> str:
+        return text + " " * (width - _width(text))
+
+    return "\n".join("  ".join(map(padded, row, widths)).rstrip() for row in rows)
 
 
 def ctree_svg(ctree: DrawnCTree, sentence: str = "") -> str:
@@ -79,7 +88,7 @@ def ctree_svg(ctree: DrawnCTree, sentence: str = "") -> str:
         kind = "label" if isinstance(printer.nodes[node], Tree) else "word"
         place = f'x="{xs[node]:g}" y="{ys[node]}" text-anchor="middle"'
         elements.append(f'<text class="{kind}" {place}>{escape(text)}</text>')
-    longest = _LETTER * len(sentence) + 2 * _MARGIN
+    longest = _LETTER * _width(sentence) + 2 * _MARGIN
     return _svg(max(width, longest), max(ys.values()) + _MARGIN, elements)
 
 
@@ -89,7 +98,8 @@ def dtree_svg(dtree: DrawnDTree) -> str:
     n, tokens = len(dtree.heads), dtree.tokens
     labels = [_attachment(dtree, i) for i in range(n)]
     widths = [
-        _LETTER * max(map(len, texts)) + _GAP for texts in zip(tokens.forms, tokens.tags, labels, strict=True)
+        _LETTER * max(map(_width, texts)) + _GAP
+        for texts in zip(tokens.forms, tokens.tags, labels, strict=True)
     ]
     centres = [sum(widths[:i]) + widths[i] / 2 for i in range(n)]
     levels = _levels(dtree.heads)
@@ -139,14 +149,44 @@ def _style(paper: str, line: str, text: str, label: str, word: str) -> str:
     )
 
 
-def _printer(ctree: DrawnCTree) -> TreePrettyPrinter:
+def _printer(ctree: DrawnCTree, shown: Callable[[str], str] = str) -> TreePrettyPrinter:
+    """Return what draws a tree; shown: of labels and words"""
     levels = ctree.height()
     if levels > _DEEPEST:
         raise ValueError(f"a tree of {levels:,} levels cannot be drawn; {_DEEPEST} is the most")
-    nodes: list[Tree] = [Tree(tag, [i]) for i, tag in enumerate(ctree.tokens.tags)]
+    nodes: list[Tree] = [Tree(shown(tag), [i]) for i, tag in enumerate(ctree.tokens.tags)]
     for label, kids in zip(ctree.labels, ctree.children, strict=True):
-        nodes.append(Tree(label, [nodes[kid] for kid in kids]))
-    return TreePrettyPrinter(nodes[-1], list(ctree.tokens.forms))
+        nodes.append(Tree(shown(label), [nodes[kid] for kid in kids]))
+    return TreePrettyPrinter(nodes[-1], [*map(shown, ctree.tokens.forms)])
+
+
+def _width(text: str) -> int:
+    """Return how many columns of a terminal a text takes: wide characters two, combining ones none."""
+    return len(text) if text.isascii() else sum(map(_columns, text))
+
+
+def _columns(char: str) -> int:
+    return 0 if category(char) in ("Mn", "Me", "Cf") else 1 + (east_asian_width(char) in "WF")
+
+
+def _in_cells(text: str, cells: dict[str, str]) -> str:
+    """Return a text with as many characters as it takes columns, because NLTK counts characters.
+
+    cells: those that stand for characters which take two columns, or are followed by combining ones
+    """
+    if text.isascii():
+        return text
+    found = list[str]()
+    for char in text:
+        if found and not _columns(char):
+            found[-1] += char
+        else:
+            found.append(char)
+    for i, one in enumerate(found):
+        if len(one) > 1 or _columns(one) > 1 or one >= _CELL:
+            cell = cells.setdefault(one, chr(ord(_CELL) + len(cells)))
+            found[i] = cell + chr(_FILL) * (_columns(one[0]) - 1)
+    return "".join(found)
 
 
 def _placed(
@@ -156,7 +196,7 @@ def _placed(
     columns being equally wide; and the width of all."""
     widths: defaultdict[int, int] = defaultdict(int)
     for node, (_, column) in coords.items():
-        widths[column] = max(widths[column], len(texts[node]))
+        widths[column] = max(widths[column], _width(texts[node]))
     centres, end = dict[int, float](), float(_MARGIN)
     for column in sorted(widths):
         pixels = max(_COLUMN, _LETTER * (widths[column] + 1))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from xml.etree.ElementTree import fromstring
 
@@ -130,6 +131,18 @@ def test_long_words_stay_whole_and_do_not_overlap() -> None:
         if element.tag.endswith("text")
     }
     assert xs[long[1]] - xs[long[0]] >= 7 * len(long[0]) and xs["ist"] - xs[long[1]] >= 3.5 * len(long[1])
+
+
+def test_wide_and_combining_characters_are_in_columns() -> None:
+    """Of a terminal, where the first are two columns wide and the second none."""
+    ctree = parse_bracket("(S (NN 我们) (VV cafe\u0301) (NN 北京市民) (X x))")
+    assert ctree_text(ctree).splitlines()[-1] == "我们 cafe\u0301 北京市民  x "
+    same = parse_bracket("(S (NN abcd) (VV cafe) (NN abcdefgh) (X x))")
+    assert ctree_text(same).splitlines()[:-1] == ctree_text(ctree).splitlines()[:-1]
+    rows = dtree_text(Reduction("direct", "leftmost").encode(ctree)).splitlines()
+    assert rows[0] == "1  我们      NN  root" and rows[3] == "4  x         X   ← 我们  S#1"
+    xs = [float(x) for x in re.findall(r'class="word" x="([\d.]+)"', ctree_svg(ctree))]
+    assert xs == [float(x) for x in re.findall(r'class="word" x="([\d.]+)"', ctree_svg(same))]
 
 
 def test_what_parse_wrote(tmp_path: Path) -> None:

@@ -92,7 +92,10 @@ def test_cells_that_a_spreadsheet_would_compute(tmp_path: Path) -> None:
 def test_nothing_found() -> None:
     done = phrases("-", "--label", "XP")
     assert (done.exit_code, done.stdout) == (0, "sentence\tlabel\tstart\tend\ttext\n")
-    assert done.stderr == "<stdin>: there is no XP\n"
+    assert done.stderr == (
+        "<stdin>: no constituent is called XP; "
+        "`d2c search` also finds tags, words, and ROOT above the sentence\n"
+    )
 
 
 def test_bad_sentences(tmp_path: Path) -> None:

@@ -90,6 +90,9 @@ def test_counts_of_several_files(trees: Path, parsed: Path) -> None:
     assert json.loads(line) == {"file": str(trees), "matches": 7, "sentences_with": 2, "sentences": 2}
     run = CliRunner().invoke(cli, ["search", "QP", str(trees)])
     assert run.stdout.count("\n") == 1 and run.stderr == f"there is no match in {trees}\n"
+    run = CliRunner().invoke(cli, ["search", "TOP < S", str(trees)])
+    hint = "in patterns the node above a sentence is called ROOT"
+    assert run.stderr == f"there is no match in {trees}; {hint}\n"
 
 
 def test_a_page_has_the_sentences_with_matches(

@@ -101,3 +101,8 @@ def test_deep_trees() -> None:
     deep = CTree(Tokens(("w",), ("T",)), ("X",) * 5000, tuple((i,) for i in range(5000)))
     for there, back in BOTH:
         assert back(there(deep)).labels == deep.labels
+
+
+def test_leaves_that_are_no_words() -> None:
+    with pytest.raises(ValueError, match="^5 is neither a word, which is a str, nor a tree$"):
+        from_nltk(nltk.Tree("S", [nltk.Tree("CD", [5])]))

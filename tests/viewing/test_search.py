@@ -156,6 +156,14 @@ def test_what_cannot_be_read_says_the_same(pattern: str) -> None:
     assert in_page([parse_bracket("(S (A a))")], [(pattern, 0)]) == [str(error.value)]
 
 
+def test_tags_with_a_dollar_and_the_root() -> None:
+    tree = load_head_rules("collins").apply(parse_bracket("(NP (PRP$ her) (NN cat) (WP$ whose))"))
+    patterns = ("PRP$", "NN|WP$", "PRP$ $+ NN", "NN$PRP$", "_ROOT_ < NP", "_ROOT_|NP", "PRP$+NN", "WP$|PRP$")
+    cases = [(pattern, 0) for pattern in patterns]
+    found = in_page([tree], cases)
+    assert found == in_python([tree], cases) and [*map(len, found)] == [1, 2, 1, 1, 1, 2, 0, 2]
+
+
 def test_arcs() -> None:
     tree = load_head_rules("leftmost").apply(parse_bracket("(S (NP (PRP They)) (VP (VBD slept)))"))
     assert in_page([tree], [("arc:root", 0), ("NP !<< arc:root", 0), ("S < (__ << arc:S*)", 0)]) == [

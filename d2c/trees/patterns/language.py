@@ -12,7 +12,7 @@ from typing import NoReturn
 import numpy as np
 
 from d2c.trees.cleaning import basic_label
-from d2c.trees.patterns.nodes import Ids, TreeNodes
+from d2c.trees.patterns.nodes import ROOT, Ids, TreeNodes
 from d2c.trees.patterns.relations import RELATIONS, Chain, Relation, inverse, nth_child
 
 DEEPEST = 50  # brackets inside each other in a pattern
@@ -22,7 +22,8 @@ _TOKEN = re.compile(
     | (?P<exactly><\.\.\.) | (?P<chain>[<>.,]\+)
     | (?P<relation><<<|(?:<<|>>)[,\-`:#]?|[<>][,\-`:#]|<=|[<>]|\$(?:\+\+|--|\.\.|,,|[-+.,])?|\.\.?|,,?|==|:)
     | (?P<number>-?\d+) | (?P<any>__)
-    | (?P<name>[^\s0-9(/|@!#%&)=?\[\]><~_.,$:{};"][^\s(/@!#%&)=?\[\]><~.,$:{};"]*)
+    | (?P<name>(?:_ROOT_|(?:PRP|WP)\$(?![-+.,])|[^\s0-9(/|@!#%&)=?\[\]><~_.,$:{};"])
+        (?:\|(?:PRP|WP)\$(?![-+.,])|[^\s(/@!#%&)=?\[\]><~.,$:{};"])*)
     | (?P<mark>[()\[\]{};&|!?@#%=~]) | (?P<end>\Z) )""",
     re.VERBOSE,
 )
@@ -216,7 +217,7 @@ class _Reader:
         elif kind == "any":
             fits = _any
         else:
-            names = frozenset(text.split("|"))
+            names = frozenset(text.replace("_ROOT_", ROOT).split("|"))
             fits = names.__contains__
         self._next()
         if basic:

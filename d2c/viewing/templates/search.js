@@ -4,7 +4,8 @@ const TOKEN = new RegExp(String.raw`\s*(?:(?<words>"[^"]*")|(?<regex>\/(?:\\.|[^
   + String.raw`|(?<exactly><\.\.\.)|(?<chain>[<>.,]\+)`
   + "|(?<relation><<<|(?:<<|>>)[,\\-`:#]?|[<>][,\\-`:#]|<=|[<>]|\\$(?:\\+\\+|--|\\.\\.|,,|[-+.,])?|\\.\\.?|,,?|==|:)"
   + String.raw`|(?<number>-?\d+)|(?<any>__)`
-  + String.raw`|(?<name>[^\s0-9(\/|@!#%&)=?\[\]><~_.,$:{};"][^\s(\/@!#%&)=?\[\]><~.,$:{};"]*)`
+  + String.raw`|(?<name>(?:_ROOT_|(?:PRP|WP)\$(?![-+.,])|[^\s0-9(\/|@!#%&)=?\[\]><~_.,$:{};"])`
+  + String.raw`(?:\|(?:PRP|WP)\$(?![-+.,])|[^\s(\/@!#%&)=?\[\]><~.,$:{};"])*)`
   + String.raw`|(?<mark>[()\[\]{};&|!?@#%=~])|(?<end>$))`, "uy");
 const LABELS = ["words", "regex", "arc", "any", "name"], DEEPEST = 50;
 const BASIC = /^(?:([-=|#^~_[]).*?\1|.)[^-=|#^~_[]*/su;
@@ -205,7 +206,7 @@ class Reader {
       }
       fits = text => regex.exec(text);
     } else if (kind === "arc") fits = starred(token.slice(4), "");
-    else if (kind === "name") fits = text => token.split("|").includes(text);
+    else if (kind === "name") fits = text => token.replaceAll("_ROOT_", "ROOT").split("|").includes(text);
     this.next();
     const plain = fits, groups = [];
     if (basic) fits = text => plain((BASIC.exec(text) || [text])[0]);

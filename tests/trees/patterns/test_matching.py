@@ -47,6 +47,22 @@ def test_nodes_are_root_constituents_tags_and_words_from_left_to_right() -> None
     assert [span.label for span in (root.span, word.span)] == ["ROOT", "cat"]
     assert found("ROOT < __", "(TOP (S (A a)))") == ["ROOT"]
     assert found("TOP", "(TOP (S (A a)))") == []
+    assert found("_ROOT_ < __", "(TOP (S (A a)))") == ["ROOT"]
+
+
+def test_possessive_tags_need_no_regular_expression() -> None:
+    text = "(NP (PRP$ her) (NN cat) (WP$ whose))"
+    for pattern, labels in {
+        "PRP$": ["PRP$"],
+        "PRP$|WP$": ["PRP$", "WP$"],
+        "NN|WP$": ["NN", "WP$"],
+        "PRP$ $ NN": ["PRP$"],
+        "PRP$=x $+ NN": [("PRP$", {"x": "PRP$"})],
+        "NP < PRP$ < WP$": ["NP"],
+        "NN$PRP$": ["NN"],
+        "WP$..NN": [],
+    }.items():
+        assert found(pattern, text) == labels, pattern
 
 
 def test_a_match_says_where_it_is() -> None:
