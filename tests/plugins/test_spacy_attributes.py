@@ -10,12 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from spacy.tokens import Doc, DocBin, Span, Token
 
-from d2c.plugins.spacy.attributes import NonConstituentException, store
+from d2c.plugins.spacy.attributes import NonConstituentException, register, store
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.brackets import format_bracket, parse_bracket
 from d2c.trees.unaries import strip_unaries
 from tests.strategies import ctrees
 
+register()
 VOCAB = spacy.blank("en").vocab
 TREE = parse_bracket("(TOP (S (NP (PRP They)) (VP (VBD saw) (S (NP (DT the) (NN cat)))) (. .)))")
 OTHER = parse_bracket("(TOP (FRAG (NP (-LRB- -LRB-) (NN a) (-RRB- -RRB-))))")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import pickle
 import subprocess
 import sys
 import tomllib
@@ -11,7 +13,7 @@ from pathlib import Path
 import pytest
 import spacy
 from spacy.language import Language
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Span, Token
 
 import d2c.plugins.spacy.component
 from d2c.base.errors import ModelError
@@ -21,6 +23,7 @@ from d2c.trees.ctree import Tokens
 from d2c.trees.formats.brackets import format_bracket, read_brackets
 from tests.conftest import SAMPLE, give_tagger
 
+ATTRIBUTES = "labels", "parse_string", "constituents", "children", "parent"
 REPOSITORY = Path(__file__).parents[2]
 TEXTS = [
     "The young dog saw a cat.  Mary met some doctors in the office.",
@@ -227,24 +230,25 @@ def test_saved_pipelines_hold_their_model(small_model: Path, tmp_path: Path) -> 
 
 def test_spacy_knows_what_it_assigns(small_model: Path) -> None:
     analysis = pipeline(small_model).analyze_pipes()
-    assert analysis["summary"]["d2c"]["assigns"] == [
-        f"span._.{name}" for name in ("labels", "parse_string", "constituents", "children", "parent")
-    ]
+    assert analysis["summary"]["d2c"]["assigns"] == [f"span._.{name}" for name in ATTRIBUTES]
 
 
-def test_spacy_finds_the_component_without_an_import(small_model: Path, tmp_path: Path) -> None:
+def install(directory: Path) -> dict[str, str]:
+    """Make a distribution that says what d2c's does; return the environment of a process that sees it."""
     settings = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
     entry_points = settings["project"]["entry-points"]["spacy_factories"]
     assert entry_points == {"d2c": "d2c.plugins.spacy.component:make_component"}
     # As an installed distribution would say it.
-    info = tmp_path / "d2c_as_installed-0.dist-info"
+    info = directory / "d2c_as_installed-0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: d2c-as-installed\nVersion: 0\n")
     lines = [f"{name} = {target}" for name, target in entry_points.items()]
     (info / "entry_points.txt").write_text("\n".join(["[spacy_factories]", *lines, ""]))
+    return dict(os.environ, PYTHONPATH=f"{directory}{os.pathsep}{REPOSITORY}")
+
+
+def test_spacy_finds_the_component_without_an_import(small_model: Path, tmp_path: Path) -> None:
     code = f"""
-import sys
-sys.path[:0] = [{str(tmp_path)!r}, {str(REPOSITORY)!r}]
 import spacy
 nlp = spacy.blank("en")
 nlp.add_pipe("sentencizer")
@@ -252,5 +256,76 @@ nlp.add_pipe("d2c", config={{"model": {str(small_model)!r}}})
 doc = spacy.tokens.Doc(nlp.vocab, ["Mary", "saw", "it"], tags=["NNP", "VBD", "PRP"])
 print(nlp(doc)[:]._.parse_string)
 """
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    environment = install(tmp_path)
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
     assert run.stdout.startswith("(") and "(NNP Mary)" in run.stdout, run.stderr
+
+
+UNUSED = """
+import multiprocessing, sys
+import spacy
+from spacy.tokens import Span, Token
+
+def labels(span):
+    return "mine"
+
+if __name__ == "__main__":
+    multiprocessing.set_start_method(sys.argv[1])
+    Span.set_extension("labels", getter=labels)
+    nlp = spacy.blank("en")
+    assert not Token.has_extension("parse_string") and Span.get_extension("labels")[2] is labels
+    print(*(doc[:]._.labels + doc.text for doc in nlp.pipe(["A.", "B."], n_process=2, batch_size=1)))
+"""
+USED = """
+import multiprocessing, sys
+import spacy
+
+if __name__ == "__main__":
+    multiprocessing.set_start_method(sys.argv[1])
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("d2c", config={"model": "en-small"})
+    print(*(doc[:1]._.labels[0] for doc in nlp.pipe(["They slept.", "Who?"], n_process=2, batch_size=1)))
+"""
+
+
+@pytest.mark.parametrize("start", ["fork", "spawn", "forkserver"])
+@pytest.mark.parametrize(
+    ("code", "printed"),
+    [(UNUSED, "mineA. mineB.\n"), pytest.param(USED, "NP WHNP\n", marks=pytest.mark.slow)],
+    ids=["unused", "used"],
+)
+def test_processes_of_spacys_own(code: str, printed: str, start: str, tmp_path: Path) -> None:
+    """However they start: with d2c installed but not used, too, whose names are the program's then."""
+    (tmp_path / "script.py").write_text(code)
+    command, environment = [sys.executable, tmp_path / "script.py", start], install(tmp_path)
+    run = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=100)
+    assert run.stdout == printed, run.stderr
+
+
+def test_attributes_of_other_makers_stay(small_model: Path) -> None:
+    """The component refuses to take their names, before it changes anything, and has others on request."""
+    ours, mine = Token.get_extension("parent")[2], Span.get_extension("_constituents")
+    Token.set_extension("parent", getter=str, force=True)
+    Token.remove_extension("labels")
+    try:
+        with pytest.raises(ModelError) as caught:
+            pipeline(small_model)
+        said = "token._.parent is already something else than d2c's: give d2c's a prefix"
+        assert str(caught.value) == f'{said}, config={{"prefix": "d2c_"}}'
+        assert not Token.has_extension("labels") and Span.get_extension("_constituents") == mine
+        doc = pipeline(small_model, prefix="d2c_")(TEXTS[0])
+        assert doc[0]._.d2c_parse_string == "(DT The)" and doc[0]._.parent == "The"
+    finally:
+        Token.set_extension("parent", getter=ours, force=True)
+        for kind in (Span, Token):
+            for name in ATTRIBUTES:
+                if kind.has_extension(f"d2c_{name}"):
+                    kind.remove_extension(f"d2c_{name}")
+
+
+def test_a_pickled_pipeline_has_its_attributes(small_model: Path) -> None:
+    pickled = pickle.dumps(pipeline(small_model))
+    Span.remove_extension("labels")
+    restored = pickle.loads(pickled)
+    assert Span.has_extension("labels") and parses(restored(TEXTS[0]))

@@ -8,7 +8,8 @@
 
 A token has them as the span of that token alone. The wrapper around the root (TOP) is no node. Tokens of
 blanks are in no tree; at the ends of a span they do not count, and a span of nothing else has no labels, no
-brackets, no parts and no parent. To read documents parsed elsewhere, import this module.
+brackets, no parts and no parent. They have all this once a component was made; to read documents parsed
+elsewhere, call `register`.
 
 What is stored is one value of the extension attribute `_constituents` for each sentence, in `Doc.user_data`:
 a list of `[start, end, *labels]`, token offsets from the beginning of the sentence, parents first. It goes
@@ -23,6 +24,7 @@ from typing import Any
 
 from spacy.tokens import Span, Token
 
+from d2c.base.errors import ModelError
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.brackets import escape
 
@@ -49,7 +51,25 @@ def store(sentence: Span, words: Sequence[int], ctree: CTree) -> None:
     sentence._.set(_STORE, sorted(found, key=_extent))
 
 
-def labels(span: Span) -> tuple[str, ...]:
+def register(prefix: str = "") -> None:
+    """Give spans and tokens the attributes, by names that begin with a prefix.
+
+    Raises ModelError where the program, or another package, has already given them one of such a name.
+    """
+    wanted = [(f"{prefix}{getter.__name__}", getter) for getter in GETTERS]
+    for kind in (Span, Token):
+        for name, getter in wanted:
+            if kind.has_extension(name) and kind.get_extension(name)[2] is not getter:
+                attribute = f"{kind.__name__.lower()}._.{name}"
+                said = 'give d2c\'s a prefix, config={"prefix": "d2c_"}'
+                raise ModelError(f"{attribute} is already something else than d2c's: {said}")
+        for name, getter in wanted:
+            kind.set_extension(name, getter=getter, force=True)  # over d2c's own
+    if not Span.has_extension(_STORE):
+        Span.set_extension(_STORE, default=None)
+
+
+def labels(span: Span | Token) -> tuple[str, ...]:
     """Return the labels of the constituent, topmost first.
 
     As the other attributes, raises NonConstituentException, and ValueError for what was not parsed.
@@ -58,10 +78,12 @@ def labels(span: Span) -> tuple[str, ...]:
     return tuple(below[0][2:]) if below else ()
 
 
-def parse_string(span: Span) -> str:
+def parse_string(span: Span | Token) -> str:
     """Return the constituent in brackets."""
     below, offset = _below(span)
-    words = {token.i: f"({escape(token.tag_)} {escape(token.text)})" for token in span if not token.is_space}
+    words = {
+        token.i: f"({escape(token.tag_)} {escape(token.text)})" for token in _span(span) if not token.is_space
+    }
     for start, end, *symbols in reversed(below):
         for symbol in reversed(symbols):
             words[start + offset] = f"({escape(symbol)} {words[start + offset]}"
@@ -69,14 +91,14 @@ def parse_string(span: Span) -> str:
     return " ".join(words.values())
 
 
-def constituents(span: Span) -> Iterator[Span]:
+def constituents(span: Span | Token) -> Iterator[Span]:
     """Yield the constituent and all below it."""
     below, offset = _below(span)
     for start, end, *_ in below:
         yield span.doc[start + offset : end + offset]
 
 
-def children(span: Span) -> Iterator[Span]:
+def children(span: Span | Token) -> Iterator[Span]:
     """Yield the parts of the constituent."""
     below, offset = _below(span)
     covered = 0
@@ -86,7 +108,7 @@ def children(span: Span) -> Iterator[Span]:
             yield span.doc[start + offset : end + offset]
 
 
-def parent(span: Span) -> Span | None:
+def parent(span: Span | Token) -> Span | None:
     """Return the constituent that this one is a part of."""
     found, index, offset = _find(span)
     own_end = found[index][1] if found else 0
@@ -96,7 +118,11 @@ def parent(span: Span) -> Span | None:
     return None
 
 
-def _below(span: Span) -> tuple[list[Constituent], int]:
+def _span(part: Span | Token) -> Span:
+    return part.doc[part.i : part.i + 1] if isinstance(part, Token) else part
+
+
+def _below(span: Span | Token) -> tuple[list[Constituent], int]:
     """Return the constituent and all below it; the number of the sentence's first token."""
     found, index, offset = _find(span)
     if not found:
@@ -105,9 +131,10 @@ def _below(span: Span) -> tuple[list[Constituent], int]:
     return found[index:end], offset
 
 
-def _find(span: Span) -> tuple[list[Constituent], int, int]:
+def _find(part: Span | Token) -> tuple[list[Constituent], int, int]:
     """Return all constituents of the sentence, none for blanks; index of this one; where the sentence
     begins."""
+    span = _span(part)
     doc, start, end = span.doc, span.start, span.end
     while start < end and doc[start].is_space:
         start += 1
@@ -135,18 +162,5 @@ def _extent(constituent: Constituent) -> tuple[int, int]:
     return constituent[0], -constituent[1]
 
 
+# At the level of the module: spaCy sends them to other processes (`n_process`), which fork or start anew.
 GETTERS = (labels, parse_string, constituents, children, parent)
-
-
-def _register() -> None:
-    Span.set_extension(_STORE, default=None, force=True)
-    for getter in GETTERS:
-
-        def of_token(token: Token, of_span: Any = getter) -> Any:
-            return of_span(token.doc[token.i : token.i + 1])
-
-        Span.set_extension(getter.__name__, getter=getter, force=True)
-        Token.set_extension(getter.__name__, getter=of_token, force=True)
-
-
-_register()

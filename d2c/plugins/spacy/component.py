@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from spacy.language import Language
 from spacy.pipeline import Pipe
@@ -24,7 +25,7 @@ from d2c.base.errors import ModelError
 from d2c.models.names import find
 from d2c.parsing.sentence import Sentence
 from d2c.plugins.pipeline_model import PipelineModel
-from d2c.plugins.spacy.attributes import GETTERS, NonConstituentException, store
+from d2c.plugins.spacy.attributes import GETTERS, NonConstituentException, register, store
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 
@@ -37,11 +38,18 @@ class ConstituencyComponent(Pipe):
     """The component. Where words have no tags it gives them those of the model's tagger.
 
     Parsing raises ModelError where the model cannot be loaded or the pipeline lacks what must come before,
-    and spaCy's ValueError E030 where a document has no sentences.
+    and spaCy's ValueError E030 where a document has no sentences. Making one raises ModelError where spans or
+    tokens have attributes of such names already, but not d2c's.
     """
 
-    def __init__(self, name: str, model: PipelineModel) -> None:
-        self.name, self.model, self.warned = name, model, False
+    def __init__(self, name: str, model: PipelineModel, prefix: str = "") -> None:
+        register(prefix)
+        self.name, self.model, self.prefix, self.warned = name, model, prefix, False
+
+    def __setstate__(self, state: Any) -> None:
+        """Take what was pickled, perhaps in another process."""
+        super().__setstate__(state)  # type: ignore[misc]  # Cython's
+        register(self.prefix)
 
     def __call__(self, doc: Doc) -> Doc:
         """Parse one document."""
@@ -102,29 +110,30 @@ class ConstituencyComponent(Pipe):
 
 @Language.factory(
     "d2c",
-    default_config={"model": None, "dparser": None, "allow_pipeline": None},
+    default_config={"model": None, "dparser": None, "allow_pipeline": None, "prefix": ""},
     requires=["doc.sents"],
     assigns=_ATTRIBUTES,
 )
 def make_component(
-    nlp: Language, name: str, model: str | None, dparser: str | None, allow_pipeline: str | None
+    nlp: Language, name: str, model: str | None, dparser: str | None, allow_pipeline: str | None, prefix: str
 ) -> ConstituencyComponent:
     """Return the component of a configuration.
 
-    model: a directory or a name (see `d2c.models.names`); None: the default model
+    model:  a directory or a name (see `d2c.models.names`); None: the default model
+    prefix: of the names of the attributes of spans and tokens
 
     Raises ModelError for any `dparser` but `model` and `pipeline`, and for a directory without a model of
     d2c's that fits; but not where a pipeline is loaded that has the component: its model comes with it.
     """
     allowed = allow_pipeline or _package(nlp)
     if name in nlp._meta.get("pipeline", ()):
-        return ConstituencyComponent(name, PipelineModel(Path(model or ""), dparser, allowed))
+        return ConstituencyComponent(name, PipelineModel(Path(model or ""), dparser, allowed), prefix)
     try:
         made = PipelineModel(find(model), dparser, allowed)
         made.check()
     except ModelError as error:
         raise ModelError(f'the component {name}, "model": {error}') from None
-    return ConstituencyComponent(name, made)
+    return ConstituencyComponent(name, made, prefix)
 
 
 def _package(nlp: Language) -> str | None:

@@ -12,8 +12,6 @@ from tests.scripts.papers.tiny import MISSING, TOLD, Told
 def told(monkeypatch: pytest.MonkeyPatch) -> dict[tuple[str, ...], tuple[int, ...]]:
     """What the d-parser `told` says; the package of another one is missing."""
     monkeypatch.setitem(DPARSERS, TOLD, DParserRow(path="tests.scripts.papers.tiny:Told"))
-    monkeypatch.setitem(
-        DPARSERS, MISSING, DParserRow(path="no.such.module:Parser", package="no-such-package")
-    )
+    monkeypatch.setitem(DPARSERS, MISSING, DParserRow(path="no.such.module:Parser", extra="no-such-package"))
     monkeypatch.setattr(Told, "heads", {})
     return Told.heads
