@@ -110,12 +110,17 @@ def _refuse_unreadable(stream: TextIO, name: str) -> None:
         raise FormatError(name, 0, 0, message)
 
 
-def lines_in_utf8_or_latin1(path: AnyPath) -> Iterator[str]:
-    """Yield the lines of a file: UTF-8 if the first one that is not ASCII is, Latin-1 otherwise.
+def lines_in_utf8_or_latin1(path: AnyPath, charset: str | None = None) -> Iterator[str]:
+    """Yield the lines of a file: UTF-8 if the first one that is not ASCII is, Latin-1 otherwise, unless a
+    charset is given.
 
     A byte order mark is a sign of UTF-8, and no part of the text. Raises FormatError for what cannot be
     opened or decoded.
     """
+    if charset:
+        with open_input(path, charset) as stream:
+            yield from stream
+        return
     utf8: bool | None = None  # not known before the first line that is not ASCII
     with open_input(path, "latin-1") as stream:
         for number, line in enumerate(stream):

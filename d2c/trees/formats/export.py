@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from d2c.base.errors import FormatError
-from d2c.base.files import AnyPath, file_name, lines_in_utf8_or_latin1, open_input
+from d2c.base.files import AnyPath, file_name, lines_in_utf8_or_latin1
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.format import (
     OF_GRAPHS,
@@ -112,14 +112,6 @@ class _Outside:
         self.table = 0
 
 
-def _lines(path: AnyPath, charset: str | None) -> Iterator[str]:
-    if not charset:
-        yield from lines_in_utf8_or_latin1(path)
-        return
-    with open_input(path, charset) as stream:
-        yield from stream
-
-
 def _sentences(path: AnyPath, options: Options) -> Iterator[tuple[int, _Rows | ValueError]]:
     """Yield the rows of each sentence after the number of its first line, or what is wrong with the lines
     around it.
@@ -128,7 +120,7 @@ def _sentences(path: AnyPath, options: Options) -> Iterator[tuple[int, _Rows | V
     """
     outside, rows, number = _Outside(options), None, 0
     try:
-        for number, line in enumerate(_lines(path, options.charset), 1):
+        for number, line in enumerate(lines_in_utf8_or_latin1(path, options.charset), 1):
             if _is_mark(line, "#BOS"):
                 if rows is not None:
                     yield number, ValueError("expected #EOS before the next #BOS")

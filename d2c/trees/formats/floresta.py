@@ -28,10 +28,10 @@ _TOKEN = re.compile(r"[()]|[^ \t\r\n()]+")
 _BRACKETS = {"{": ("(", "-LRB-"), "}": (")", "-RRB-")}  # word and tag
 
 
-def _items(path: AnyPath, _options: Options) -> Iterator[tuple[int, str | Malformed]]:
+def _items(path: AnyPath, options: Options) -> Iterator[tuple[int, str | Malformed]]:
     """Yield the text below each item's first line, after the number of its own first line."""
     start, lines, fault = 0, list[str](), None
-    for number, line in enumerate(lines_in_utf8_or_latin1(path), 1):
+    for number, line in enumerate(lines_in_utf8_or_latin1(path, options.charset), 1):
         if _ITEM.match(line):
             if start:
                 yield start, fault or "".join(lines)

@@ -15,6 +15,7 @@ from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.alpinoxml import ALPINOXML
 from d2c.trees.formats.brackets import BRACKETS
+from d2c.trees.formats.cess import CESS
 from d2c.trees.formats.conll2012 import CONLL2012
 from d2c.trees.formats.conllu import CONLL2009, CONLLU, CONLLX
 from d2c.trees.formats.constituency import CONSTITUENCY
@@ -30,6 +31,7 @@ from d2c.trees.formats.historical import HISTORICAL
 from d2c.trees.formats.indexbracket import INDEXBRACKET
 from d2c.trees.formats.jsonfiles import outer_keys
 from d2c.trees.formats.jsontrees import JSONTREES
+from d2c.trees.formats.nbest import NBEST
 from d2c.trees.formats.sejong import SEJONG
 from d2c.trees.formats.sinica import SINICA
 from d2c.trees.formats.tigerxml import TIGERXML
@@ -50,6 +52,8 @@ FORMATS = _named(
     SINICA,
     FLORESTA,
     SEJONG,
+    CESS,
+    NBEST,
     CORENLP,
     CORENLPXML,
     JSONTREES,

@@ -23,9 +23,9 @@ _TOKEN = re.compile(r"[()|]|[^()|]+")
 _HEADS = ("Head", "head")
 
 
-def _items(path: AnyPath, _options: Options) -> Iterator[tuple[int, str]]:
+def _items(path: AnyPath, options: Options) -> Iterator[tuple[int, str]]:
     """Yield the lines that are not empty, with their numbers."""
-    with open_input(path) as stream:
+    with open_input(path, options.charset or "utf-8-sig") as stream:
         lines = ((number, line.strip(" \t\r\n")) for number, line in enumerate(stream, 1))
         yield from (item for item in lines if item[1])
 
