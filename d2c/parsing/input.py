@@ -160,11 +160,12 @@ def _tokenized(text: str, _: TextRules = PENN) -> Iterator[Word]:
 def _conllu(lines: Iterable[Line], file: str) -> Iterator[Sentence]:
     count, xpos, held = 0, False, list[Line]()
     for block in blocks_of(lines):
-        begin, block = block[0].number, [*held, *block]
+        begin = block[0].number
         if all(line.text.startswith("#") for line in block):
-            held = block  # comments of the sentence that follows
+            held += block  # comments of the sentence that follows
             continue
-        first, held = block[0].number, []
+        block, held = [*held, *block], []
+        first = block[0].number
         before = [first - 1, *(line.number for line in block)]
         gaps = ("\n" * (line.number - number - 1) for number, line in zip(before, block, strict=False))
         text = "".join([gap + line.text for gap, line in zip(gaps, block, strict=True)])

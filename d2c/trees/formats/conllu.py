@@ -218,6 +218,9 @@ def _blocks(
             lines = block.count("\n") + 2
             if block.startswith("#", block.rfind("\n", 0, -1) + 1) and _comments_end(block) == len(block):
                 held += f"{block}\n\n"
+                if len(held) > _CHUNK_SIZE:  # no sentence has so many
+                    options.left_out["comments"] += len(_comments(held))
+                    held = ""
             elif not held:
                 yield number, (block, two_tagsets)
             elif block.strip("\n"):

@@ -62,7 +62,7 @@ def _over(dtree: DTree) -> CTree:
         raise ValueError(f"its tree has {len(leaves)} words, not {len(forms)}")
     for number, (leaf, form) in enumerate(zip(leaves, forms, strict=True), 1):
         if leaf != form and plain(leaf) != plain(escape(form)):
-            raise ValueError(f"word {number} of its tree is {leaf!r}, not {form!r}")
+            raise ValueError(f"word {number} of its tree is {leaf[:40]!r}, not {form[:40]!r}")
     tags = tuple(
         [
             own if unescape_label(escape(own)) == tag else tag
