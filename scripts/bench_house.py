@@ -5,7 +5,8 @@
 OTHER_PYTHON is the Python of the other environment. Rows are parts of d2c, in a process of their own that
 learns what it needs from the first sentences of CRAFT, or whole commands, from the start of a process to its
 end: `help`, `load` (`d2c.load()`) and `first-tree` of a text; `encode-file`, `decode-file` (of a reduction)
-and `evaluate-file` on all of train, beside `nltk-kept` and `nltk-dropped`, where NLTK merely reads it; `en`
+and `evaluate-file` on all of train, beside `nltk-kept` and `nltk-dropped`, where NLTK merely reads it;
+`read-TREEBANK` and `read-FORMAT` read train of a treebank, or CRAFT's in a format, as all commands do; `en`
 and `en-small` on the words of dev. `-2`: two processes. `compile-ROUTE-train` and `-parse` compile kernels,
 less `compile-nothing`. All others work once unmeasured, with compiled kernels. Both versions work in turn, so
 that other load meets both. Figures are medians: seconds by the clock and of CPU time, and the peak of memory
@@ -32,10 +33,18 @@ from d2c.trees.ctree import CTree
 from d2c.trees.formats.brackets import save_brackets
 from d2c.trees.formats.reading import CLEANED
 from papers.table import Cell
-from treebanks.files import known
+from treebanks.files import known, known_treebanks
 
 D2C = ("-m", "d2c")
 NLTK = "import nltk, sys; trees = [nltk.Tree.fromstring(line) {} for line in open(sys.argv[1])]"
+READ = """
+import sys
+from d2c.trees.formats.conllu import read_conllu
+from d2c.trees.formats.registry import read_treebank
+path, name = sys.argv[1:]
+trees = read_conllu(path) if name == "conllu" else read_treebank(path, name or None, clean=True)
+print(sum(len(tree.tokens) for tree in trees))
+"""
 TWO = ("--jobs", "2")
 COMPILE = "d2c.training.warm_up"
 COMMANDS = {  # arguments of Python; TRAIN is a file of a tree a line, DTREES what `encode` makes of it
@@ -49,6 +58,10 @@ COMMANDS = {  # arguments of Python; TRAIN is a file of a tree a line, DTREES wh
     "decode-file": (*D2C, "decode", "DTREES", "-m", "MODEL"),
     "decode-file-2": (*D2C, "decode", "DTREES", "-m", "MODEL", *TWO),
     "evaluate-file": (*D2C, "evaluate", "TRAIN", "TRAIN"),
+    **{f"read-{name}": ("-c", READ, name, "TREEBANK") for name in known_treebanks()},
+    "read-conllu": ("-c", READ, "DTREES", "conllu"),
+    "read-export": ("-c", READ, "EXPORT", "export"),
+    "read-discbracket": ("-c", READ, "DISCBRACKET", "discbracket"),
     "compile-nothing": ("-m", COMPILE, "train", "reduction"),
     **{
         f"compile-{route}-{purpose}": ("-m", COMPILE, purpose, route)
@@ -59,7 +72,13 @@ COMMANDS = {  # arguments of Python; TRAIN is a file of a tree a line, DTREES wh
     "en-2": (*D2C, "parse", "en", "--tokenized", *TWO),
     "en-small": (*D2C, "parse", "en-small", "--tokenized"),
 }
-FILES = {"TRAIN": "train.mrg", "DTREES": "dtrees.conllu", "MODEL": "model"}
+FILES = {
+    "TRAIN": "train.mrg",
+    "DTREES": "dtrees.conllu",
+    "MODEL": "model",
+    "EXPORT": "train.export",
+    "DISCBRACKET": "train.discbracket",
+}
 TEXT = "They saw the cat with glasses.\n"
 ENGLISH = ("en", "en-2", "en-small")
 ROWS = (*house.ROWS, *COMMANDS)
@@ -165,15 +184,24 @@ def main(
 
 def prepared(arguments: Sequence[str], place: Path, ctrees: Sequence[CTree]) -> list[str]:
     """Return the arguments with the paths of files in a folder, which are made by this d2c if absent."""
-    paths = {name: place / file for name, file in FILES.items()}
-    train, dtrees, model = map(str, paths.values())
+    paths = {name: str(place / file) for name, file in FILES.items()}
+    train, d2c = paths["TRAIN"], [sys.executable, "-P", *D2C]
+    made = {
+        "DTREES": (*d2c, "encode", train, "-o"),
+        "EXPORT": (*d2c, "convert", train),
+        "DISCBRACKET": (*d2c, "convert", train),
+        "MODEL": (*d2c, "train", train, "--dev", train, "--dparser", "gold", "-o"),
+    }
     if not Path(train).exists():
         save_brackets(ctrees, Path(train))
-    if "MODEL" in arguments and not Path(model).exists():
-        d2c = [sys.executable, "-P", *D2C]
-        run([*d2c, "encode", train, "-o", dtrees])
-        run([*d2c, "train", train, "--dev", train, "--dparser", "gold", "-o", model])
-    return [str(paths.get(word, word)) for word in arguments]
+    for name in made:
+        if name in arguments and not Path(paths[name]).exists():
+            run([*made[name], paths[name]])
+    if "TREEBANK" in arguments:  # as its own file has it
+        treebank = known(arguments[-2])
+        (file,) = files_of(treebank.files["train"])
+        return [*arguments[:-2], str(file.absolute()), treebank.reading.format_name or ""]
+    return [paths.get(word, word) for word in arguments]
 
 
 def cells(workers: Sequence[Part | Command], runs: int) -> list[Cell]:

@@ -72,7 +72,9 @@ def _is_empty_historical(form: str, tag: str) -> bool:
     """Return whether a token is an empty element: by its form, as `(NUM 0)` is none."""
     if tag == EMPTY_TAG:
         return True
-    return _EMPTY_HISTORICAL.fullmatch(form) is not None and not (form == "0" and tag.startswith(_NUMERAL))
+    if not form.startswith(("*", "0", "I")) or not _EMPTY_HISTORICAL.fullmatch(form):
+        return False
+    return form != "0" or not tag.startswith(_NUMERAL)
 
 
 class Known(dict[str, str]):

@@ -15,12 +15,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import lru_cache
 from itertools import chain, islice
 
 from d2c.base.files import AnyPath
 from d2c.trees.cleaning import keep_tokens, unwrap
 from d2c.trees.conventions import PENN_HISTORICAL, SAMPLE
 from d2c.trees.ctree import CTree
+from d2c.trees.formats.bracket_lines import BLANKS
 from d2c.trees.formats.brackets import bracket_items, bracket_trees
 from d2c.trees.formats.format import CFormat, Options, Reader
 
@@ -29,6 +31,7 @@ NO_LEMMA = "_"
 _LEAF = re.compile(r"\(([^ \t\r\n()]++)[ \t\r\n]++([^ \t\r\n()]++)[ \t\r\n]*+\)")
 _WORD = re.compile(r"(.+)-(.+)", re.DOTALL)  # cut at the last hyphen: `---` is a hyphen with its lemma
 _DASH = re.compile(r"<dash/?>")
+_NO_WORD = re.compile(r"\{|<(?!dash/?>)")
 
 Item = tuple[str, bool]  # the text of some trees, and whether their words have lemmas
 
@@ -53,38 +56,43 @@ def _have_lemmas(texts: Iterable[str]) -> bool:
 def _trees(item: Item, _options: Options) -> Iterator[CTree | None]:
     """Yield the trees of a text. Raises ValueError."""
     text, lemmas = item
-    for ctree in filter(None, bracket_trees(text)):
-        named = _without_id(ctree)
+    before, mark, after = text.rpartition("(ID ")
+    identifier, _, rest = after.partition(")")
+    alone = mark and rest.strip(BLANKS) == ")" and "(ID " not in before  # as nearly always
+    if alone and not before.strip(BLANKS + "("):
+        return  # nothing else is there
+    for ctree in bracket_trees(before + rest if alone else text):
+        named = _named(ctree, (f"sent_id = {identifier}",)) if alone else _without_id(ctree)
         yield _with_lemmas(named) if named and lemmas else named
+
+
+def _named(ctree: CTree, comments: tuple[str, ...]) -> CTree:
+    return replace(ctree, tokens=replace(ctree.tokens, comments=comments))
 
 
 def _without_id(ctree: CTree) -> CTree | None:
     """Return a tree with the ID that stands beside it as a comment; None where there is nothing else."""
     tokens, n = ctree.tokens, len(ctree.tokens)
-    beside = (
-        {kid for kid in ctree.children[-1] if kid < n} if ctree.labels and not ctree.labels[-1] else set()
-    )
-    ids = [i for i in beside if tokens.tags[i] == "ID"]
+    if not ctree.labels or ctree.labels[-1]:
+        return ctree
+    ids = [kid for kid in ctree.children[-1] if kid < n and tokens.tags[kid] == "ID"]
     if not ids:
         return ctree
-    comments = *tokens.comments, *(f"sent_id = {tokens.forms[i]}" for i in ids)
     kept = keep_tokens(ctree, [i for i in range(n) if i not in ids])
-    return kept and unwrap(replace(kept, tokens=replace(kept.tokens, comments=comments)), clean=False)
+    return kept and unwrap(_named(kept, tuple([f"sent_id = {tokens.forms[i]}" for i in ids])), clean=False)
 
 
 def _with_lemmas(ctree: CTree) -> CTree:
     """Return a tree with words cut from their lemmas."""
-    tokens, without = ctree.tokens, PENN_HISTORICAL.empty(ctree)
-    cut = [
-        (form, NO_LEMMA) if empty else _form_and_lemma(form)
-        for form, empty in zip(tokens.forms, without, strict=True)
-    ]
-    forms, lemmas = (tuple(column) for column in zip(*cut, strict=True))
+    tokens = ctree.tokens
+    forms, lemmas = zip(*map(_form_and_lemma, tokens.forms), strict=True)
     return replace(ctree, tokens=replace(tokens, forms=forms, lemmas=lemmas))
 
 
+@lru_cache(maxsize=1 << 16)
 def _form_and_lemma(word: str) -> tuple[str, str]:
-    match = _WORD.fullmatch(word)
+    """Return a word and its lemma; of empty elements, and of what is no text, `{COM:x-y}`, all of it."""
+    match = None if _NO_WORD.match(word) or PENN_HISTORICAL.is_empty(word, "") else _WORD.fullmatch(word)
     form, lemma = match.groups() if match else (word, NO_LEMMA)
     return (_DASH.sub("-", form), _DASH.sub("-", lemma)) if "<" in word else (form, lemma)
 
