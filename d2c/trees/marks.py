@@ -24,7 +24,7 @@ _HEADS |= {name: 1 for name in ("head", "P", "MV")}
 _RELATIONS = ("cmp", "whd", "rhd", "crd", "nucl", "cnj", "mwp", "body", "dp", "tag")
 _HEADS |= {name: rank for rank, name in enumerate(_RELATIONS, 1)}
 _AFTER = ("-HD", "-hd", "-H")  # other functions, on head children
-UNMARKED = len(_HEADS)  # the rank of what is no head; of punctuation one more
+UNMARKED = len(_HEADS)  # the rank of what is no head
 # A mark behind a category, or a function before a form, as VISL has them
 _IN_LABEL = re.compile(
     r"(?<=.)-(HD|hd|HEAD|Head|H)(?=[-=|#[]|$)|(?<=.)\[(HD|hd|HEAD|Head|head|H)\]|^([^-=|:+[]+)[:+](?=.)"
@@ -38,21 +38,29 @@ def head_rank(function: str) -> int:
     return 0 if function.endswith(_AFTER) else _HEADS.get(function, UNMARKED)
 
 
-def ranks_of(functions: Sequence[str], forms: Sequence[str]) -> list[int]:
-    """Return [n + K] the rank of each token and node: the head child is the leftmost of the lowest."""
-    ranks = list(map(head_rank, functions))
-    for i, form in enumerate(forms):
-        ranks[i] += ranks[i] == UNMARKED and punctuates(form)
-    return ranks
+def shown_heads(
+    functions: Sequence[str], forms: Sequence[str], children: Sequence[Sequence[int]]
+) -> tuple[list[int], int]:
+    """Return [K] the child of each node that functions [n + K] show as its head, the leftmost of the lowest
+    rank, or, where none is marked, the leftmost that is no punctuation; and the lowest rank of all."""
+    ranks, n, lowest = list(map(head_rank, functions)), len(forms), UNMARKED
+    heads = list[int]()
+    for kids in children:
+        head = min(kids, key=ranks.__getitem__)
+        if ranks[head] == UNMARKED:
+            head = next((kid for kid in kids if kid >= n or not punctuates(forms[kid])), head)
+        elif ranks[head] < lowest:
+            lowest = ranks[head]
+        heads.append(head)
+    return heads, lowest
 
 
 def marked_heads(
     functions: Sequence[str], forms: Sequence[str], children: Sequence[Sequence[int]]
 ) -> tuple[int, ...] | None:
     """Return [K] the head child of each node, None where none of all children is marked."""
-    ranks = ranks_of(functions, forms)
-    heads = tuple([min(kids, key=ranks.__getitem__) for kids in children])
-    return heads if not heads or min([ranks[head] for head in heads]) < UNMARKED else None
+    heads, lowest = shown_heads(functions, forms, children)
+    return tuple(heads) if not heads or lowest < UNMARKED else None
 
 
 @lru_cache(maxsize=1 << 12)

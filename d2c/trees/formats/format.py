@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
-from typing import Any, Generic, Literal, TextIO, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, TextIO, TypeVar
 
 from d2c.base.errors import FormatError, Refuse, shortened, stop
 from d2c.base.files import AnyPath, file_name
@@ -120,6 +120,14 @@ AS_IT_IS = Options()
 Items = Iterable[tuple[int, Any]]
 
 
+class _Early(NamedTuple):
+    """An item that was parsed to tell the convention: its trees as they are in it, what they leave out."""
+
+    item: Any
+    trees: list[Any]
+    left_out: Counter[str]
+
+
 @dataclass(frozen=True)
 class Reader(Generic[Tree]):
     """Yields the trees of a file (`-`: standard input), one at a time. Raises FormatError.
@@ -151,7 +159,8 @@ class Reader(Generic[Tree]):
         tidy = _tidy(options)
 
         def trees(item: Any) -> Iterable[Any]:
-            return map(tidy, self.trees(item, options)) if tidy else self.trees(item, options)
+            found = self._found(item, options)
+            return map(tidy, found) if tidy else found
 
         yield from parse_all(items, trees, file, refuse, may_be_empty)
 
@@ -166,30 +175,42 @@ class Reader(Generic[Tree]):
             first += islice(rest, SAMPLE)
         except FormatError as error:
             rest = _raising(error)
-        sample = self._raw(first, Options(marked=options.marked))
+        early = [(line, self._early(item, options)) for line, item in first]
+        sample = [tree for _, one in early if isinstance(one, _Early) for tree in one.trees if tree]
         if options.marked:
-            marks = count_marked(sample := [*sample])
+            marks = count_marked(sample)
             if options.by_labels and marks["trees"] and not marks["marked"]:
                 raise FormatError(file_name(path), 0, 0, NOTHING_MARKED)
             options.marks.update(marks)
-        return chain(first, rest), replace(options, convention=known or convention_of(sample).name)
+        return chain(early, rest), replace(options, convention=known or convention_of(sample).name)
 
-    def _raw(self, items: Items, options: Options) -> Iterable[Any]:
-        """Yield the trees of the items in which there is no fault."""
-        for _, item in items:
+    def _early(self, item: Any, options: Options) -> Any:
+        """Return an item with its trees; alone where there is a fault in it."""
+        if not isinstance(item, ValueError):
+            own = replace(options, left_out=Counter())
             with suppress(ValueError):
-                yield from filter(None, () if isinstance(item, ValueError) else self.trees(item, options))
+                return _Early(item, [*self.trees(item, own)], own.left_out)
+        return item
+
+    def _found(self, item: Any, options: Options) -> Iterable[Any]:
+        """Return the trees of an item, as they are in it."""
+        if not isinstance(item, _Early):
+            return self.trees(item, options)
+        options.left_out.update(item.left_out)
+        return item.trees
 
     def portable(self, path: AnyPath, options: Options) -> tuple[Items, Options]:
         """Return the items of a file for `carried` in another process, trees already if `in_here`; and the
         options with the convention that they tell."""
         items, told = self.told(path, options)
-        return self._parsed(items, told) if self.in_here else items, told
+        if self.in_here:
+            return self._parsed(items, told), told
+        return ((line, item.item if isinstance(item, _Early) else item) for line, item in items), told
 
     def _parsed(self, items: Items, options: Options) -> Iterator[tuple[int, Any]]:
         for line, item in items:
             try:
-                for tree in () if isinstance(item, ValueError) else self.trees(item, options):
+                for tree in () if isinstance(item, ValueError) else self._found(item, options):
                     yield line, tree
             except ValueError as error:
                 item = error

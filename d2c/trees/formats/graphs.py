@@ -12,7 +12,7 @@ from typing import Any
 
 from d2c.trees.cleaning import check_names, unwrap
 from d2c.trees.ctree import CTree, Tokens, canonical, trusted_ctree
-from d2c.trees.marks import head_rank, marked_heads, ranks_of
+from d2c.trees.marks import head_rank, marked_heads, shown_heads
 
 VIRTUAL_ROOT = "VROOT"
 HEAD = "HD"  # the function of head children in NEGRA and TIGER
@@ -191,6 +191,7 @@ def hidden_heads(ctree: CTree) -> int:
 def _shown_heads(ctree: CTree) -> Iterator[tuple[int, int]]:
     """Yield [K] the head child of each node, and that which functions show; nothing without head children."""
     if ctree.head_children is not None:
-        ranks = ranks_of(ctree.functions or [""] * (ctree.root + 1), ctree.tokens.forms)
-        for head, kids in zip(ctree.head_children, ctree.children, strict=True):
-            yield head, min(kids, key=ranks.__getitem__)
+        functions = ctree.functions or [""] * (ctree.root + 1)
+        yield from zip(
+            ctree.head_children, shown_heads(functions, ctree.tokens.forms, ctree.children)[0], strict=True
+        )
