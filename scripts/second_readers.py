@@ -4,8 +4,9 @@
 
 Second readers share no line with d2c (`treebanks/second.py`). Compared are the words and tags of every
 sentence, and its nodes: label and words below each, hence gaps; where one child alone is marked as a head,
-that. Brackets are read as they are (raw) and cleaned. Trees with gaps are also written as export, TIGER XML,
-discbracket and index discbracket, and read back by treetools and nltk. Reads $D2C_TREEBANKS (default
+that. Brackets are read as they are (raw) and cleaned. Trees with gaps are also written as export, TIGER XML
+and discbracket, and read back by treetools and nltk; treetools writes those of export as discobrackets, which
+d2c reads. Reads $D2C_TREEBANKS (default
 ../shared/treebanks). treetools is not among d2c's requirements: pip install treetools==1.0.2
 """
 
@@ -71,10 +72,7 @@ OF_WRITTEN = {
 
 @dataclass
 class Tally:
-    """What a reader counted in a file, and in how many sentences something differs from another's.
-
-    places: the numbers of the first of these
-    """
+    """What a reader counted in a file."""
 
     sentences: int = 0
     words: int = 0
@@ -161,7 +159,13 @@ def rows_of(path: Path, kind: Kind, show: int) -> Iterator[Line]:
                 trees = read_treebank(path, kind.name, marked=True)
                 write_treebank(trees, name, stream, Place(path))
             tally, differ = compared(ours(path, kind.name, False), read(file, False), show)
-        yield row(path.name, name, library, tally, differ)
+            yield row(path.name, name, library, tally, differ)
+            if name == "export":
+                other = file.with_name("y")
+                second.write_discobrackets(file, other)
+                theirs = map(second.of_discobrackets, read(file, False))
+                tally, differ = compared(ours(other, "indexbracket", False), theirs, show)
+                yield row(path.name, "discobrackets", f"written by {library}", tally, differ)
 
 
 def row(file: str, how: str, library: str, tally: Tally, differ: str) -> Line:

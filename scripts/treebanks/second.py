@@ -10,7 +10,7 @@ import gzip
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -343,14 +343,20 @@ def alpino(path: Path, _clean: bool) -> Iterator[Sentence]:
 _NO_BREAK = "\ue000"
 
 
+def treetools() -> Any:
+    """Return treetools' readers, writers and trees. Raises ClickException where it is not installed."""
+    try:
+        from treetools import treeinput, treeoutput, trees
+    except ImportError:
+        raise click.ClickException("treetools is missing: pip install treetools==1.0.2") from None
+    return treeinput, treeoutput, trees
+
+
 def by_treetools(name: str) -> Callable[[Path, bool], Iterator[Sentence]]:
     """Return the reader of a format that treetools has, of files that are not packed."""
 
     def read(path: Path, _clean: bool) -> Iterator[Sentence]:
-        try:
-            from treetools import treeinput, trees
-        except ImportError:
-            raise click.ClickException("treetools is missing: pip install treetools==1.0.2") from None
+        treeinput, _, trees = treetools()
         text = path.read_text("utf-8")  # treetools takes no-break spaces for the ends of columns
         path.write_text(text.replace("\N{NO-BREAK SPACE}", _NO_BREAK), "utf-8")
         for tree in getattr(treeinput, name)(str(path), "utf-8", quiet=True):
@@ -370,6 +376,23 @@ def by_treetools(name: str) -> Callable[[Path, bool], Iterator[Sentence]]:
             yield sentence_over(words, labels, [*edges, (None, str(id(tree)), False)])
 
     return read
+
+
+def write_discobrackets(export: Path, target: Path) -> None:
+    """Write the trees of an export file as treetools' discobrackets."""
+    treeinput, treeoutput, _ = treetools()
+    with open(target, "w", encoding="utf-8") as stream:
+        for tree in treeinput.export(str(export), "utf-8", quiet=True):
+            treeoutput.discobrackets(tree, stream)
+
+
+def of_discobrackets(sentence: Sentence) -> Sentence:
+    """Return what treetools' discobrackets hold of a sentence: no heads, and brackets in tags by name."""
+    names = treetools()[2].BRACKETS
+    tags = list(sentence.tags)
+    for bracket, name in names.items():
+        tags = [tag.replace(bracket, name) for tag in tags]
+    return replace(sentence, tags=tags, heads=Counter())
 
 
 def discbracket(path: Path, _clean: bool) -> Iterator[Sentence]:

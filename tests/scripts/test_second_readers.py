@@ -86,6 +86,7 @@ def test_both_readers_agree() -> None:
     if not names:
         assert counted["c-dev.tiger.xml.gz", "raw"] == ["1", "3", "2", "1", "1"]
         assert counted["alpino-dev.xml.gz", "export"] == counted["alpino-dev.xml.gz", "discbracket"]
+        assert counted["c-dev.tiger.xml.gz", "discobrackets"] == ["1", "3", "2", "1", "0"]
         assert counted["floresta-dev.ptb.gz", "raw"] == ["2", "7", "2", "1", "1"]
 
 
