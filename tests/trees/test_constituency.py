@@ -208,4 +208,11 @@ def test_commands_that_read_trees(tmp_path: Path) -> None:
     assert run("combine", tmp_path / "x.conllu", tmp_path / "x.conllu").stdout == HI  # d-trees
     (tmp_path / "plain.conllu").write_text(HI.replace("# constituency", "# tree"))
     error = str(run("draw", tmp_path / "plain.conllu").exception)
-    assert "has d-trees, not c-trees; `d2c decode` makes c-trees of them" in error
+    assert (
+        "has d-trees, not c-trees (no CoNLL-2012, no comments `# constituency`); `d2c decode` makes" in error
+    )
+
+
+def test_trees_below_long_comments_on_a_document(tmp_path: Path) -> None:
+    (tmp_path / "x.conllu").write_text(f"# newdoc\n# meta::summary = {'word ' * 5000}\n{HI}")
+    assert run("convert", tmp_path / "x.conllu", "-").stdout == TREE

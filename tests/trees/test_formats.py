@@ -116,7 +116,11 @@ def test_bracket_errors(tmp_path: Path, text: str, where: str) -> None:
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("x.conllu", "has d-trees, not c-trees; `d2c decode` makes c-trees of them"),
+        (
+            "x.conllu",
+            "has d-trees, not c-trees (no CoNLL-2012, no comments `# constituency`); "
+            "`d2c decode` makes c-trees of them",
+        ),
         ("x.jsonl.gz", "has JSON lines, which only combine, draw, phrases, search and view read"),
         ("x.parquet", "is a table; write its column of brackets into a file"),
     ],

@@ -63,12 +63,8 @@ def _over(dtree: DTree) -> CTree:
     for number, (leaf, form) in enumerate(zip(leaves, forms, strict=True), 1):
         if leaf != form and plain(leaf) != plain(escape(form)):
             raise ValueError(f"word {number} of its tree is {leaf[:40]!r}, not {form[:40]!r}")
-    tags = tuple(
-        [
-            own if unescape_label(escape(own)) == tag else tag
-            for own, tag in zip(tokens.tags, ctree.tokens.tags, strict=True)
-        ]
-    )
+    pairs = zip(tokens.tags, ctree.tokens.tags, strict=True)
+    tags = tuple([own if unescape_label(escape(own)) == tag else tag for own, tag in pairs])
     return replace(ctree, tokens=replace(tokens, tags=tags, comments=_others(tokens.comments)))
 
 

@@ -66,10 +66,14 @@ DTREES: dict[str, Format[DTree]] = {row.name: row for row in (CONLLU, CONLLX, CO
 DTREE_SUFFIXES = tuple(suffix for row in DTREES.values() for suffix in row.suffixes)
 WRITABLE = tuple(name for name, row in FORMATS.items() if row.write)
 SUFFIXES = tuple(suffix for row in FORMATS.values() for suffix in row.suffixes)
-_SNIFFED = 4096  # characters
+_SNIFFED, _SNIFFED_IN_CONLLU = 4096, 1 << 16  # characters; comments on a document may stand before its trees
 _XML = "tigerxml"  # what any XML is called as
 _KINDS = {  # of files that hold c-trees only if they look so: endings, and what they are otherwise
-    CONLLU.name: (DTREE_SUFFIXES, "has d-trees, not c-trees; `d2c decode` makes c-trees of them"),
+    CONLLU.name: (
+        DTREE_SUFFIXES,
+        "has d-trees, not c-trees (no CoNLL-2012, no comments `# constituency`); "
+        "`d2c decode` makes c-trees of them",
+    ),
     "json": (
         (".json", ".jsonl"),
         "has JSON lines, which only combine, draw, phrases, search and view read",
@@ -89,7 +93,7 @@ def format_of(path: AnyPath, default: str = "brackets") -> str:
     `parse` and `decode` write discbracket to standard output and *.txt where a model knows gaps; read as
     brackets its words would be called `0=What`, and nobody would be told.
     """
-    start = first_characters(path, _SNIFFED)
+    start = _start(path)
     named = _kind_by_content(start, _by_name(path, _kind_by_name(path) or default), default)
     found = next((row.name for row in _called_alike(named) if row.looks_so(start)), named)
     if found in _KINDS or (found == _XML and _is_other_xml(start)):
@@ -110,14 +114,18 @@ def treebank_in(path: AnyPath) -> str:
     """Return the format of the c-trees in a file by its name, or, called as JSON, CoNLL-U or a table, by what
     it looks like; "" where it has none."""
     kind = _kind_by_name(path)
-    rows = [row for row in FORMATS.values() if row.named_as == kind]
-    start = first_characters(path, _SNIFFED) if rows else ""
+    rows = [row for row in FORMATS.values() if row.named_as == kind] if kind else []
+    start = _start(path) if rows else ""
     return treebank_called(path) or next((row.name for row in rows if row.looks_so(start)), "")
 
 
 def treebank_called(path: AnyPath) -> str:
     """Return the format of c-trees whose files are called so; "" for none."""
     return _by_name(path, "")
+
+
+def _start(path: AnyPath) -> str:
+    return first_characters(path, _SNIFFED_IN_CONLLU if _kind_by_name(path) == CONLLU.name else _SNIFFED)
 
 
 def _kind_by_name(path: AnyPath) -> str:
