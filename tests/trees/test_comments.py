@@ -73,7 +73,7 @@ def test_export_has_comments_on_the_line_bos(tmp_path: Path) -> None:
         "#FORMAT 3\n%% word\ttag\n#BOS 1 0 %% a = b %%of 1\nw\tA\t--\t--\t0 %% of w\n#EOS 1\n"
         "#BOS 2\nw\tA\t--\t--\t0\n#EOS 2\n"
     )
-    assert [ctree.tokens.comments for ctree in read_treebank(path)] == [("a = b", "of 1"), ()]
+    assert [ctree.tokens.comments for ctree in read_treebank(path)] == [("edited = 0", "a = b", "of 1"), ()]
 
 
 def test_no_comment_breaks_lines() -> None:
@@ -91,3 +91,36 @@ def test_parse_keeps_comments_though_a_tagger_does_not() -> None:
         OUTPUTS["conllu"].text(parsed) == "# newpar\n# sent_id = weblog-1\n# text = They slept.\n# \n" + ROWS
     )
     assert json.loads(OUTPUTS["json"].text(parsed))["comments"] == list(COMMENTS)
+
+
+NUMBERED = """#BOS 17 2 890 1 %% from a letter
+w\tA\t--\t--\t0
+#EOS 17
+#BOS 2 0 -- x
+w\tA\t--\t--\t0
+#EOS 2
+#BOS 5 %% sent_id = a b
+w\tA\t--\t--\t0
+#EOS 5
+"""
+SAID = [
+    ("sent_id = 17", "edited = 2 890 1", "from a letter"),
+    ("edited = 0 -- x",),
+    ("sent_id = a b",),
+]
+
+
+def test_numbers_of_export_and_ids_that_xml_does_not_have(tmp_path: Path) -> None:
+    """A number that is not the sentence's place is its id; Alpino XML keeps ids, the others all comments."""
+    path = tmp_path / "x.export"
+    path.write_text(NUMBERED)
+    assert [one.tokens.comments for one in read_treebank(path)] == SAID
+    run("convert", path, tmp_path / "x.tiger.xml")
+    assert '<s id="s1" comment.1="sent_id = 17" edited="2 890 1"' in (tmp_path / "x.tiger.xml").read_text()
+    run("convert", tmp_path / "x.tiger.xml", tmp_path / "y.export")
+    first, second, third = (one.tokens.comments for one in read_treebank(tmp_path / "y.export"))
+    assert {*first} == {*SAID[0]} and second == ("sent_id = s2", *SAID[1]) and third == SAID[2]
+    assert (tmp_path / "y.export").read_text().splitlines()[1].startswith("#BOS 1 2 890 1 %% ")
+    run("convert", path, tmp_path / "x.alpino.xml")
+    ids = [one.tokens.comments for one in read_treebank(tmp_path / "x.alpino.xml")]
+    assert ids == [("sent_id = 17",), ("sent_id = 2",), ("sent_id = a b",)]

@@ -14,11 +14,10 @@ from xml.etree.ElementTree import Element
 from d2c.base.counting import many
 from d2c.trees.ctree import CTree, Edge
 from d2c.trees.formats.format import OF_GRAPHS, CFormat, Options, Writer, whole_number
-from d2c.trees.formats.graphs import NO_FUNCTION, Graph, Name, listed, value_of
+from d2c.trees.formats.graphs import NO_FUNCTION, SENT_ID, Graph, Name, is_id, listed, value_of
 from d2c.trees.formats.xml import attributes, element_reader, named
 
 HEAD_RELATION = "hd"
-_SENT_ID = "sent_id = "
 
 
 def _tree(element: Element, options: Options) -> CTree:
@@ -53,7 +52,7 @@ def _tree(element: Element, options: Options) -> CTree:
         graph.add_word(columns, parent, node.get("rel", ""))
     for index, relation, parent in reversed(references):
         graph.add_edge(named_by.get(index, ""), relation, parent)
-    comments = (_SENT_ID + element.attrib["id"],) if "id" in element.attrib else ()
+    comments = (SENT_ID + element.attrib["id"],) if "id" in element.attrib else ()
     return graph.tree(options.marked, comments, options.beside)
 
 
@@ -72,8 +71,7 @@ def format_alpinoxml(ctree: CTree, number: int = 1) -> str:
     below: dict[int, list[Edge]] = {}
     for edge in whole.secondary:
         below.setdefault(edge[2], []).append(edge)
-    ids = [comment for comment in whole.tokens.comments if comment.startswith(_SENT_ID)]
-    name = ids[0].removeprefix(_SENT_ID) if ids else str(number)
+    name = next(filter(is_id, whole.tokens.comments), str(number)).removeprefix(SENT_ID)
     lines = [f"<alpino_ds {attributes({'id': name, 'version': '1.3'})}>\n"]
     stack: list[int | None] = [node for node, parent in enumerate(parents) if parent < 0]
     stack.reverse()

@@ -2,7 +2,8 @@
 
 A line is form (or node), lemma in version 4 only, tag, morphology, edge label, parent (0: the virtual root),
 then secondary edges, label and node in turn; a comment may follow after `%%`. Those on the line #BOS are the
-sentence's, others are left out and counted.
+sentence's, as are its number, where that is not its place in the file (`sent_id`), and the numbers of its
+editor, date and origin (`edited`); other comments are left out and counted.
 Header tables `#BOT` ... `#EOT` are left out and counted; one without an end ends where something else begins,
 and counts as a line outside of trees. `#FORMAT` says the version, otherwise the number of columns. No
 file says its encoding: NEGRA and TIGER are in Latin-1, newer treebanks in UTF-8.
@@ -28,13 +29,15 @@ from d2c.trees.formats.format import (
     check_text,
     item_reader,
 )
-from d2c.trees.formats.graphs import NO_FUNCTION, Graph, GraphError, Name, listed, value_of
+from d2c.trees.formats.graphs import NO_FUNCTION, SENT_ID, Graph, GraphError, Name, is_id, listed, value_of
 
 FIRST_NODE = 500
 
 _BLANKS = re.compile(r"[ \t]+")
 _COMMENT = re.compile(r"(?<=[^ \t])[ \t]++%%.*", re.DOTALL)
 _WIDE_BLANKS = re.compile(r"\t+| {2,}")  # between columns, not between the words of a comment
+_EDITED = "edited = "  # by whom, when, from where, in numbers
+_NUMBERS = re.compile(f"{_EDITED}[0-9]+(?: [0-9]+)*")
 _COMMENTS = re.compile(r"[ \t]+%%[ \t]*")
 _NODE, _NUMBER = re.compile("#[0-9]+"), re.compile("[0-9]+")
 _AFTER_MARK = ("", *" \t\r\n")
@@ -118,14 +121,15 @@ def _sentences(path: AnyPath, options: Options) -> Iterator[tuple[int, _Rows | V
 
     Raises FormatError for other versions.
     """
-    outside, rows, number = _Outside(options), None, 0
+    outside, rows, number, place = _Outside(options), None, 0, 0
     try:
         for number, line in enumerate(lines_in_utf8_or_latin1(path, options.charset), 1):
             if _is_mark(line, "#BOS"):
                 if rows is not None:
                     yield number, ValueError("expected #EOS before the next #BOS")
                 yield from outside.end()
-                rows = _Rows(number, outside.version, tuple(_COMMENTS.split(line.strip())[1:]), [])
+                place += 1
+                rows = _Rows(number, outside.version, _comments(line, place), [])
             elif rows is None:
                 yield from outside.take(number, line)
             elif _is_mark(line, "#EOS"):
@@ -141,6 +145,18 @@ def _sentences(path: AnyPath, options: Options) -> Iterator[tuple[int, _Rows | V
     if rows is not None:
         yield rows.line, ValueError("#EOS is missing")
     yield from outside.end()
+
+
+def _comments(line: str, place: int) -> tuple[str, ...]:
+    """Return what a line #BOS says of its sentence, which has this place in the file: its number, where that
+    is not the place and no comment is an id; editor, date and origin; comments."""
+    head, *comments = _COMMENTS.split(line.strip())
+    _, *numbers = _BLANKS.split(head)
+    if numbers[1:]:
+        comments.insert(0, _EDITED + " ".join(numbers[1:]))
+    if numbers[:1] not in ([], [str(place)]) and not any(map(is_id, comments)):
+        comments.insert(0, SENT_ID + numbers[0])
+    return tuple(comments)
 
 
 def _sentence(sentence: _Rows, options: Options) -> CTree:
@@ -201,7 +217,9 @@ def format_export(ctree: CTree, number: int = 1) -> str:
         secondary.setdefault(node, []).extend((function or NO_FUNCTION, above))
     tokens, n = whole.tokens, len(whole.tokens)
     comments = [" ".join(comment.split()) for comment in tokens.comments]
-    lines = [" %% ".join([f"#BOS {number}", *comments])]
+    edited = next(filter(_NUMBERS.fullmatch, comments), _EDITED)
+    begin = f"#BOS {number} {edited.removeprefix(_EDITED)}".rstrip()
+    lines = [" %% ".join([begin, *(comment for comment in comments if comment != edited)])]
     for node, parent in enumerate(parents):
         if node < n:
             lemma, morph = (value_of(column, node, tokens) for column in (tokens.lemmas, tokens.morphs))

@@ -17,6 +17,7 @@ from d2c.trees.marks import head_rank, marked_heads, shown_heads
 VIRTUAL_ROOT = "VROOT"
 HEAD = "HD"  # the function of head children in NEGRA and TIGER
 NO_FUNCTION = "--"
+SENT_ID = "sent_id = "  # how the comment begins that is the id of a sentence
 Name = str | int  # of a node, and the index of a token
 
 
@@ -138,6 +139,11 @@ def value_of(column: Sequence[str] | None, token: int, tokens: Tokens) -> str:
     says none in CoNLL-U."""
     value = column[token] if column else ""
     return value if value not in ("", "_") or tokens.forms[token] == value == "_" else "--"
+
+
+def is_id(comment: str) -> bool:
+    """Return whether a comment is the id of a sentence."""
+    return comment.startswith(SENT_ID)
 
 
 def known_function(function: str) -> str:

@@ -14,7 +14,7 @@ from xml.etree.ElementTree import Element
 
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.format import OF_GRAPHS, CFormat, Options, Writer
-from d2c.trees.formats.graphs import NO_FUNCTION, VIRTUAL_ROOT, Graph, Name, listed, value_of
+from d2c.trees.formats.graphs import NO_FUNCTION, SENT_ID, VIRTUAL_ROOT, Graph, Name, is_id, listed, value_of
 from d2c.trees.formats.xml import attributes, element_reader, named
 
 FIRST_NODE = 500
@@ -59,6 +59,8 @@ def _tree(element: Element, options: Options) -> CTree | None:
             for edge in node.findall("secedge"):
                 graph.add_edge(name, edge.get("label", ""), edge.attrib["idref"])
     comments = [_comment(*item) for item in element.items() if not _OF_XML.match(item[0])]
+    if sum(map(is_id, comments)) > 1:  # one that XML cannot have as an id
+        comments.remove(f"{SENT_ID}{element.get('id')}")
     return graph.tree(options.marked, tuple(comments), options.beside)
 
 
