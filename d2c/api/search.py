@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import tee
 from pathlib import Path
 
 from d2c.api.tree import Tree
@@ -19,6 +20,8 @@ from d2c.trees.marks import NOTHING_MARKED
 from d2c.trees.patterns.language import compiled
 from d2c.trees.patterns.matches import Match, matches
 from d2c.trees.spans import Constituents
+
+Numbered = tuple[int, Sentence]  # a sentence and its number in its file
 
 
 def search(
@@ -37,24 +40,32 @@ def search(
     reading = Reading(format, marked=head_rules == "marked")
     files = reading.files([Path(path)], *PARSED)
     for file in files:
-        for *_, found in search_file(file, pattern, reading, head_rules):
+        for *_, [found] in search_file(file, [pattern], reading, head_rules):
             yield from found
     if reading.nothing_marked and compiled(pattern).heads:
         raise FormatError(names_of(files), 0, 0, NOTHING_MARKED)
 
 
 def search_file(
-    file: Path, pattern: str, reading: Reading, head_rules: str
-) -> Iterator[tuple[str, int, list[Match]]]:
-    """Yield of each sentence its file, its number there, and the matches in it; arguments as of `search`."""
-    headed = heads_for(pattern, head_rules, reading, file_name(file))
+    file: Path, patterns: Sequence[str], reading: Reading, head_rules: str
+) -> Iterator[tuple[str, Sentence, list[list[Match]]]]:
+    """Yield each sentence after its file, and with the matches of each pattern in it; arguments as of
+    `search`. The file is read once."""
 
-    def constituents(numbered: tuple[int, Sentence]) -> Constituents:
-        one = numbered[1]
-        return Tree(headed(one.tree), one.confidences, one.offsets, one.text).constituents
+    def found_by(pattern: str, sentences: Iterable[Numbered]) -> Iterator[tuple[Numbered, list[Match]]]:
+        headed = heads_for(pattern, head_rules, reading, file_name(file))
 
-    for (number, one), found in matches(pattern, numbered_sentences(file, reading), constituents):
-        yield one.file or file_name(file), number, [replace(match, sentence=number) for match in found]
+        def constituents(numbered: Numbered) -> Constituents:
+            one = numbered[1]
+            return Tree(headed(one.tree), one.confidences, one.offsets, one.text).constituents
+
+        return matches(pattern, sentences, constituents)
+
+    streams = tee(numbered_sentences(file, reading), len(patterns))
+    for every in zip(*map(found_by, patterns, streams), strict=True):
+        number, one = every[0][0]
+        found = [[replace(match, sentence=number) for match in of_pattern] for _, of_pattern in every]
+        yield one.file or file_name(file), one, found
 
 
 def heads_for(pattern: str, head_rules: str, reading: Reading, file: str) -> Callable[[CTree], CTree]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import click
 from d2c.base.files import file_name
 from d2c.base.inputs import names_of
 from d2c.base.tables import TABLES, table_format
+from d2c.commands.counts import CountTable
 from d2c.commands.options import (
     format_of_trees,
     heads_option,
@@ -20,6 +22,7 @@ from d2c.commands.options import (
 )
 from d2c.commands.progress import shown
 from d2c.commands.terminal import say
+from d2c.parsing.sentence import Sentence
 from d2c.parsing.sentences import PARSED, is_parsed, numbered_sentences
 from d2c.trees.formats.reading import Reading
 from d2c.trees.heads import load_head_rules
@@ -28,9 +31,15 @@ from d2c.trees.spans import Span, labelled, spans_of
 
 @click.command()
 @trees_argument
-@click.option("--label", "labels", multiple=True, required=True, help="Of the phrases; may be repeated.")
+@click.option("--label", "labels", multiple=True, help="The label of the phrases; may be repeated.")
 @click.option("--nested", is_flag=True, help="Include phrases inside others.")
 @click.option("--head", is_flag=True, help="Add the head token and its governor.")
+@click.option(
+    "--count",
+    "counted",
+    is_flag=True,
+    help="Count, by file and label (all, if none is said): phrases, sentences with one, sentences, words.",
+)
 @table_option
 @click.option(
     "--safe-cells/--plain-cells",
@@ -54,24 +63,37 @@ def phrases(
     """List the phrases of treebanks, or of the output of `d2c parse`, from left to right, the larger of two
     that begin at the same token first. For `parse --to json` and `corpus`, also says where in the text."""
     to, safe = cells["to"] or table_format(output), cells["safe_cells"]
-    files, rules, found = reading.files(trees, *PARSED), load_head_rules(head_rules), False
+    counted, counts, found = cells["counted"], CountTable("label", "phrases"), False
+    if not labels and not counted:
+        raise click.UsageError("--label says which phrases; only --count goes without")
+    files, rules = reading.files(trees, *PARSED), load_head_rules(head_rules)
     columns = _columns(len(files) > 1, any(is_parsed(file, reading) for file in files), head)
+    columns = counts.columns if counted else columns
     with TABLES[to].opened(output, columns, to == "csv" if safe is None else safe) as put:
-        for file in files:
-            named = file_name(file) if "file" in columns else None
-            for number, sentence in shown(
-                numbered_sentences(file, reading), "trees", f"reading {file_name(file)}"
-            ):
-                ctree = rules.headed(sentence.tree) if head else sentence.tree
-                for node in spans_of(
-                    ctree, labelled(ctree, labels, nested), sentence.confidences, sentence.source
-                ):
-                    found = True
-                    place = {"file": sentence.file or named, "sentence": number}
-                    put(place | _row(node, head))
+        for file, number, sentence in _sentences(files, reading):
+            ctree = rules.headed(sentence.tree) if head else sentence.tree
+            n = len(ctree.tokens)
+            nodes = labelled(ctree, labels, nested) if labels else [*range(n, ctree.root + 1)]
+            found = found or bool(nodes)
+            if counted:
+                counts.add(sentence.file or file, sentence.tokens.forms, map(ctree.label, nodes))
+                continue
+            place = {"file": (sentence.file or file) if "file" in columns else None, "sentence": number}
+            for node in spans_of(ctree, nodes, sentence.confidences, sentence.source):
+                put(place | _row(node, head))
+        for row in counts.rows(map(file_name, files), labels) if counted else ():
+            put(row)
     if not found:
         others = "`d2c search` also finds tags, words, and ROOT above the sentence"
         say(f"{names_of(files)}: no constituent is called {' or '.join(labels)}; {others}")
+
+
+def _sentences(files: Iterable[Path], reading: Reading) -> Iterator[tuple[str, int, Sentence]]:
+    """Yield the sentences of files, each after the file's name and its number there."""
+    for file in files:
+        numbered = numbered_sentences(file, reading)
+        for number, sentence in shown(numbered, "trees", f"reading {file_name(file)}"):
+            yield file_name(file), number, sentence
 
 
 def _columns(several: bool, parsed: bool, head: bool) -> dict[str, type]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from d2c.base.errors import FormatError
 from d2c.base.files import file_name, open_output
 from d2c.base.inputs import is_called, names_of
 from d2c.base.tables import TABLES, table_format
+from d2c.commands.counts import CountTable
 from d2c.commands.options import (
     PAGES,
     format_of_trees,
@@ -38,23 +39,28 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 _OF_SPANS = {"label": str, "start": int, "end": int, "start_char": int, "end_char": int, "text": str}
-_COUNTS = {"file": str, "matches": int, "sentences_with": int, "sentences": int}
 
 
-def _readable(_context: click.Context, _option: click.Parameter, pattern: str) -> str:
+def _readable(_context: click.Context, option: click.Parameter, given: Any) -> Any:
     try:
-        compiled(pattern)
+        for pattern in given if option.multiple else (given,):
+            compiled(pattern)
     except ValueError as error:
         raise click.BadParameter(f"{error}.") from None
-    return pattern
+    return given
 
 
 @click.command()
 @click.argument("pattern", callback=_readable)
 @trees_argument
 @click.option(
-    "--count", "counted", is_flag=True, help="Only count: matches, sentences with a match, sentences."
+    "--count",
+    "counted",
+    is_flag=True,
+    help="Count, by file and pattern: matches, sentences with a match, sentences, words.",
 )
+@click.option("--also", multiple=True, callback=_readable, help="Another pattern to count; may be repeated.")
+@click.option("--brackets", is_flag=True, help="Add each match as a tree in brackets.")
 @table_option
 @output_option
 @heads_option
@@ -64,10 +70,11 @@ def search(
     pattern: str,
     trees: tuple[Path, ...],
     counted: bool,
-    to: str | None,
+    also: tuple[str, ...],
     output: Path,
     head_rules: str,
     reading: Reading,
+    **table: Any,
 ) -> None:
     """Find a pattern such as `NP < (PP $ NP)`, in Tregex's language, in trees.
 
@@ -75,36 +82,39 @@ def search(
     the nodes that the pattern names (`NP < PP=part`). -o FILE.html writes the sentences with matches as a
     page like that of `d2c view`.
     """
+    if also and not counted:
+        raise click.UsageError("--also goes with --count")
     files = reading.files(trees, *PARSED)
     if is_called(output, PAGES):
         if counted:
             raise click.UsageError("-o FILE.html shows matches, and goes without --count")
         return _write_page(pattern, files, output, head_rules, reading)
-    names, none = compiled(pattern).names, True
-    of_names = {f"{name}.{column}": kind for name in names for column, kind in _OF_SPANS.items()}
-    columns = _COUNTS if counted else {"file": str, "sentence": int, **_OF_SPANS, **of_names}
-    to = to or table_format(output)
+    counts, to = CountTable("pattern", "matches"), table["to"] or table_format(output)
+    columns = counts.columns if counted else _columns(pattern, table["brackets"])
+    patterns, none = (pattern, *also), True
     with TABLES[to].opened(output, columns, to == "csv") as put:
         for file in files:
-            for row in _rows(file, pattern, counted, head_rules, reading):
-                none = none and not row.get("matches", 1)
-                put(row if to == "json" else _flat(row))
+            searched = search_file(file, patterns, reading, head_rules)
+            for source, one, found in shown(searched, "trees", f"searching {file_name(file)}"):
+                none = none and not any(found)
+                if counted:
+                    named = (name for name, some in zip(patterns, found, strict=True) for _ in some)
+                    counts.add(source, one.tokens.forms, named)
+                    continue
+                for match in found[0]:
+                    row = {"file": source, **match.to_dict()}
+                    row |= {"brackets": str(match.tree)} if table["brackets"] else {}
+                    put(row if to == "json" else _flat(row))
+        for row in counts.rows(map(file_name, files), patterns) if counted else ():
+            put(row)
     if none:
         say(f"there is no match in {names_of(files)}{_hint(pattern)}")
 
 
-def _rows(file: Path, pattern: str, counted: bool, head_rules: str, reading: Reading) -> Iterator[Row]:
-    """Yield a row for each match, or one that counts."""
-    counts = dict.fromkeys([*_COUNTS][1:], 0)
-    searched = search_file(file, pattern, reading, head_rules)
-    for source, _, found in shown(searched, "trees", f"searching {file_name(file)}"):
-        counts["matches"] += len(found)
-        counts["sentences_with"] += bool(found)
-        counts["sentences"] += 1
-        if not counted:
-            yield from ({"file": source, **match.to_dict()} for match in found)
-    if counted:
-        yield {"file": file_name(file), **counts}
+def _columns(pattern: str, brackets: bool) -> dict[str, type]:
+    names = compiled(pattern).names
+    of_names = {f"{name}.{column}": kind for name in names for column, kind in _OF_SPANS.items()}
+    return {"file": str, "sentence": int, **_OF_SPANS, **({"brackets": str} if brackets else {}), **of_names}
 
 
 def _hint(pattern: str) -> str:

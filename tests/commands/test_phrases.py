@@ -111,7 +111,34 @@ def test_bad_sentences(tmp_path: Path) -> None:
 
 
 def test_labels_must_be_said() -> None:
-    assert phrases("-").exit_code == 2
+    done = phrases("-")
+    assert done.exit_code == 2 and "--label says which phrases; only --count goes without" in done.stderr
+
+
+def test_counts_by_file_and_label(tmp_path: Path) -> None:
+    """Words have letters or digits; what was parsed from several files is counted by these."""
+    header = "file\tlabel\tphrases\tsentences_with\tsentences\twords\n"
+    assert phrases("-", "--label", "NP", "--label", "QP", "--count").stdout == (
+        f"{header}<stdin>\tNP\t2\t2\t3\t8\n<stdin>\tQP\t0\t0\t3\t8\n"
+    )
+    nested = phrases("-", "--label", "NP", "--nested", "--count").stdout
+    assert nested == f"{header}<stdin>\tNP\t4\t2\t3\t8\n"
+    file, table = tmp_path / "x.jsonl", tmp_path / "x.xlsx"
+    with file.open("w") as stream:
+        for name, label in (("a.txt", "NP"), ("a.txt", "VP"), ("b.txt", "VP")):
+            spans = [{"label": "S", "start": 0, "end": 2}, {"label": label, "start": 0, "end": 1}]
+            line = {"file": name, "line": 1, "tokens": ["a", "."], "tags": ["A", "."], "spans": spans}
+            print(json.dumps(line), file=stream)
+    assert phrases(file, "--count", "-o", table).exit_code == 0
+    rows = [[*row] for row in pandas.read_excel(table).itertuples(index=False)]
+    assert rows == [
+        ["a.txt", "NP", 1, 1, 2, 2],
+        ["a.txt", "S", 2, 2, 2, 2],
+        ["a.txt", "VP", 1, 1, 2, 2],
+        ["b.txt", "NP", 0, 0, 1, 1],
+        ["b.txt", "S", 1, 1, 1, 1],
+        ["b.txt", "VP", 1, 1, 1, 1],
+    ]
 
 
 def test_search_writes_the_same_kinds_of_tables(tmp_path: Path) -> None:

@@ -82,17 +82,40 @@ def test_json_lines_with_places_in_the_text(parsed: Path) -> None:
 
 def test_counts_of_several_files(trees: Path, parsed: Path) -> None:
     assert output_of("NP < PP", trees, parsed, "--count").splitlines() == [
-        "file\tmatches\tsentences_with\tsentences",
-        f"{trees}\t1\t1\t2",
-        f"{parsed}\t1\t1\t1",  # the other could not be parsed
+        "file\tpattern\tmatches\tsentences_with\tsentences\twords",
+        f"{trees}\tNP < PP\t1\t1\t2\t12",
+        f"{parsed}\tNP < PP\t1\t1\t1\t6",  # the other could not be parsed
     ]
     [line] = output_of("NP", trees, "--count", "--to", "json").splitlines()
-    assert json.loads(line) == {"file": str(trees), "matches": 7, "sentences_with": 2, "sentences": 2}
+    counts = {"matches": 7, "sentences_with": 2, "sentences": 2, "words": 12}
+    assert json.loads(line) == {"file": str(trees), "pattern": "NP", **counts}
     run = CliRunner().invoke(cli, ["search", "QP", str(trees)])
     assert run.stdout.count("\n") == 1 and run.stderr == f"there is no match in {trees}\n"
     run = CliRunner().invoke(cli, ["search", "TOP < S", str(trees)])
     hint = "in patterns the node above a sentence is called ROOT"
     assert run.stderr == f"there is no match in {trees}; {hint}\n"
+
+
+def test_several_patterns_are_counted_in_one_reading(trees: Path) -> None:
+    run = CliRunner().invoke(
+        cli, ["search", "NP", "-", "--also", "VP <# VBD", "--also", "QP", "--count"], input=TREES
+    )
+    rows = [line.split("\t")[1:] for line in run.stdout.splitlines()[1:]]
+    assert rows == [
+        ["NP", "7", "2", "2", "12"],
+        ["VP <# VBD", "2", "2", "2", "12"],
+        ["QP", "0", "0", "2", "12"],
+    ]
+    assert "--also goes with --count" in error_of("NP", trees, "--also", "VP")
+    assert "the pattern at character 5, its end" in error_of("NP", trees, "--count", "--also", "NP <")
+
+
+def test_brackets_of_matches(trees: Path) -> None:
+    header, row, *_ = output_of("PP=p . /^\\.$/", trees, "--brackets").splitlines()
+    cells = dict(zip(header.split("\t"), row.split("\t"), strict=True))
+    assert cells["brackets"] == "(PP (IN with) (NP (NNS glasses)))" and cells["p.label"] == "PP"
+    [line, *_] = output_of("glasses", trees, "--brackets", "--to", "json").splitlines()
+    assert json.loads(line)["brackets"] == "(NNS glasses)"
 
 
 def test_a_page_has_the_sentences_with_matches(
@@ -153,7 +176,7 @@ def test_marked_heads_of_json_lines(tmp_path: Path) -> None:
     line = '{"tokens": ["a", "b"], "tags": ["A", "B"], "spans": [{"label": "X", "start": 0, "end": 2%s}]}\n'
     file.write_text('{"tokens": ["a"], "tags": ["A"], "spans": []}\n' + line % ', "head": 1')
     _, row = output_of("X <# B", file, "--head-rules", "marked", "--count").splitlines()
-    assert row.split("\t")[1:] == ["1", "1", "2"]
+    assert row.split("\t")[2:] == ["1", "1", "2", "3"]
     file.write_text(line % "")
     message = f"{file}: a tree in it has no heads; --head-rules names rules that find them"
     assert error_of("X <# B", file, "--head-rules", "marked").splitlines()[-1] == message
