@@ -143,9 +143,9 @@ class Inputs:
             elif name == TEXT and KINDS[self.options.kind].split:
                 yield from _paragraphs(stream, str(file), self.rules)
             else:
-                for number, begin, line in lines_of(stream):
-                    if line.strip():
-                        yield Record(str(file), number, line, str(file), name, begin)
+                for line in lines_of(stream):
+                    if line.text.strip():
+                        yield Record(str(file), line.number, line.text, str(file), name, line.begin)
 
     def _rows(self, file: Path, size: int) -> Iterator[Record]:
         """Yield rows of Parquet as lines of JSON."""
@@ -238,5 +238,5 @@ def _paragraphs(stream: TextIO, file: str, rules: TextRules) -> Iterator[Record]
     """Yield what stands between empty lines; what is very long is cut between sentences."""
 
     for paragraph in split_paragraphs(lines_of(stream), rules):
-        number, begin, _ = paragraph[0]
-        yield Record(file, number, "".join(line.text for line in paragraph), file, TEXT, begin)
+        first = paragraph[0]
+        yield Record(file, first.number, "".join(line.text for line in paragraph), file, TEXT, first.begin)

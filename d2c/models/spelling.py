@@ -20,28 +20,37 @@ Tree = TypeVar("Tree", CTree, DTree)
 Forms = tuple[str, ...]
 
 _FEWEST = 3  # words in capitals
-# What typographic marks become; ’ is an apostrophe everywhere
-TYPOGRAPHIC = {"“": "``", "”": "''", "‘": "`", "…": "..."}
 _OPEN, _CLOSED = QUOTES = ("``", "''")  # what `"` becomes
+# Quotation marks that open, and that close, where nothing beside them says otherwise, as in „Wort“ and »Wort«
+OPENING, CLOSING = "“„‟«‹「『", "”»›」』"
+# What typographic marks become, and the marks of Chinese and Japanese; ’ is an apostrophe everywhere
+FULL_WIDTH = {chr(0xFF01 + i): chr(0x21 + i) for i in range(94) if not chr(0x21 + i).isalnum()}
+FULL_WIDTH |= {"、": ",", "。": ".", "｡": "."}
+TYPOGRAPHIC = dict.fromkeys(OPENING, _OPEN) | dict.fromkeys(CLOSING, _CLOSED)
+TYPOGRAPHIC |= {"‘": "`", "‚": "`", "…": "..."}
 _BRACKETS = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
-_READ = TYPOGRAPHIC | _BRACKETS
-_MARKS = re.compile('["“”‘’…]')
+_READ = TYPOGRAPHIC | FULL_WIDTH | _BRACKETS
+_MARKS = re.compile(f'["’{"".join(map(re.escape, TYPOGRAPHIC | FULL_WIDTH))}]')
 
 
 def as_in_treebanks(forms: Forms) -> Forms:
     """Return the words as models of English have learned them: `small`, with the treebanks' marks.
 
-    Of `"` the first, third, ... one opens, unless it is the last word.
+    Of `"` the first, third, ... one opens, unless it is the last word; “ closes what „ has opened.
     """
     joined = "".join(forms)
     if "B-" not in joined and not _MARKS.search(joined):
         return small(forms)
-    words, inside = list[str](), False
+    words, inside, low = list[str](), False, False
     for number, form in enumerate(forms, 1):
         if form == '"':
             inside = not inside and number < len(forms)
             words.append(_OPEN if inside else _CLOSED)
+        elif form == "“" and low:
+            words.append(_CLOSED)
+            low = False
         else:
+            low = low or form == "„"
             words.append(_READ.get(form, form).replace("’", "'"))
     return small(tuple(words))
 

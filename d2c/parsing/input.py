@@ -37,13 +37,14 @@ _NO_TAG, _NO_HEAD = "_", -1
 class InputKind(NamedTuple):
     """A kind of input.
 
-    words: cuts a line into words; None where these are given, and perhaps tags
+    words: cuts a line into words, told whether it begins inside a quotation; None where these are given, and
+           perhaps tags
     split: whether the lines must be cut into sentences first
     suffixes: how files of it are called in directories
     read:  yields the sentences of lines of a file with this name, where words are given
     """
 
-    words: Callable[[str, TextRules], Iterable[Word]] | None
+    words: Callable[[str, TextRules, bool], Iterable[Word]] | None
     split: bool = False
     suffixes: tuple[str, ...] = TEXT_NAMES
     read: Callable[[Iterable[Line], str], Iterator[Sentence]] = lambda lines, file: iter(())
@@ -92,11 +93,11 @@ def sentences_of(
 
 
 def sentence_of_line(
-    line: Line, file: str, words_of: Callable[[str, TextRules], Iterable[Word]], rules: TextRules
+    line: Line, file: str, words_of: Callable[[str, TextRules, bool], Iterable[Word]], rules: TextRules
 ) -> Sentence:
     """Return the sentence that a line is, or one that says why it cannot be cut into words."""
     try:
-        found = [*words_of(line.text, rules)]
+        found = [*words_of(line.text, rules, line.quoted)]
     except (ValueError, TimeoutError) as error:  # NLTK gives up after 5 seconds
         return refused(FormatError(file, line.number, 0, str(error)))
     tokens = Tokens.untagged(tuple([form for form, _, _ in found]))
@@ -149,7 +150,7 @@ def lines_of(stream: Iterable[str], mark: str = _BYTE_ORDER_MARK) -> Iterator[Li
         begin += len(text)
 
 
-def _tokenized(text: str, _: TextRules = PENN) -> Iterator[Word]:
+def _tokenized(text: str, _: TextRules = PENN, quoted: bool = False) -> Iterator[Word]:
     """Yield the words between blanks. Raises ValueError for words of nothing but other spaces."""
     for number, match in enumerate(_WORD.finditer(text), 1):
         if match[0].isspace():

@@ -1,16 +1,17 @@
 """Words and sentences of plain text, with their offsets, by rules for English.
 
-Words are cut as the Penn Treebank cuts them, by NLTK's tokeniser: `can't` is `ca n't`, quotation marks become
-`` and '', typographic ones, too; round brackets stay. It would cut URLs, addresses, hashtags and faces, so
-it sees letters instead. Sentences end where a mark ends them, unless an abbreviation before it and the word
-after it say otherwise, and where the layout does: at empty lines, items, turns of dialogue, headings. Rules
-for other languages are objects with the same two functions.
+Words are cut as the Penn Treebank cuts them, by NLTK's tokeniser: `can't` is `ca n't`; quotation marks of all
+styles are paired and become `` and ''; full-width marks become plain ones; round brackets stay. NLTK would
+cut URLs, addresses, hashtags and faces, so it sees letters instead. Sentences end where a mark ends them,
+unless an abbreviation before it and the word after it say otherwise, and where the layout does: at empty
+lines, items, turns of dialogue, headings. Rules for other languages are objects with the same two functions.
 """
 
 from __future__ import annotations
 
 import re
 import sys
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -19,7 +20,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
-from d2c.models.spelling import QUOTES, TYPOGRAPHIC
+from d2c.models.spelling import CLOSING, FULL_WIDTH, OPENING, TYPOGRAPHIC
 from d2c.protocols.dparser import TextRules, Word
 
 
@@ -48,12 +49,6 @@ def _without_the_rest() -> Iterator[None]:
 with _without_the_rest():
     from nltk.tokenize.destructive import NLTKWordTokenizer
 
-_WORDS = NLTKWordTokenizer()
-_WORDS.PUNCTUATION = [
-    *((re.compile("[?!]+") if rule.pattern == "[?!]" else rule, by) for rule, by in _WORDS.PUNCTUATION),
-    (re.compile("…+"), r" \g<0> "),
-    (re.compile(r"""(?<=[^\W\d_]{2})\.(?=["'”’]+\s+[a-z])"""), " . "),  # in "I know." and left
-]
 _LONGEST_WORD = 40  # characters of an abbreviation
 _HELD = 1 << 16  # characters of one paragraph; the sentences in it are cut when it grows beyond that
 _LONGEST = 1 << 18  # characters of a sentence; tokenisers take seconds for more, or give up
@@ -69,6 +64,10 @@ _CLIPPED = re.compile(
     re.IGNORECASE,
 )
 _OPENING = re.compile(r"""(?<![\w.,!?%])'(?=\S)""")  # a quotation mark
+_QUOTE = re.compile(f'["‘‚{OPENING}{CLOSING}]')
+_OPENERS, _CLOSERS = "([{</=", ".,;:!?…)]}>"  # as blanks: before a mark that opens, behind one that closes
+_EITHER = "-‐‒–—'’" + '"' + OPENING + CLOSING  # beside both
+_WIDE = str.maketrans(FULL_WIDTH)
 _FACE = r"[:;]['’]?-?[)(DPp]+(?!\w)"  # :) ;-( :D
 # What stays whole: addresses of the web and of mail, paths with a drive, hashtags, names as in @name, AT&T,
 # words that begin with an apostrophe, arrows, rules and comparisons, C#, faces. Those that begin with a
@@ -90,10 +89,13 @@ _WHOLE = re.compile(
     + _FACE,
     re.VERBOSE,
 )
-# Where a sentence may end: marks, also `. . .`, what closes after them, footnotes (`2000.[7]`), and faces.
+# Where a sentence may end: marks, also `. . .`, what closes after them, footnotes (`2000.[7]`, `July.¹`,
+# `July.1`), and faces; full-width marks need no blank behind them.
+_NOTE = r"(?:\[\d{1,3}\]|[¹²³⁰⁴-⁹])+"
 _END = re.compile(
-    r"""(?<![.!?…])(?P<marks>[.!?…]++(?:\s\.[.!?]*+(?!\w))*+)(?P<closed>["'”’»)\]}]*)(?:\[\d+\])*"""
-    rf"(?:\s+{_FACE})?(?!\S)"
+    r"""(?<![.!?…])(?P<marks>[.!?…]++(?:\s\.[.!?]*+(?!\w))*+)(?P<closed>["'”’»)\]}]*)"""
+    rf"""(?:{_NOTE}|(?P<bare>(?:(?<=[^\W\d_]{{3}}\.)|(?<=[.!?]["”)]))\d{{1,2}}))?(?:\s+{_FACE})?(?!\S)"""
+    r"""|(?:[。！？｡]|．(?!\d))+["'”’»)\]}）]*"""
 )
 _LAST = re.compile(r"""[^\s"“(\[{]*$""")  # the word before the marks
 _NEXT = re.compile(r"""\s+["'“‘`(\[]*(\S\w*)""")  # the word after them
@@ -104,8 +106,12 @@ _NEVER = re.compile(
     "e\\.g|i\\.e|cf|vs|viz|mr|mrs|ms|messrs|dr|drs|prof|gen|sen|rep|gov|capt|lt|col|sgt|rev|hon|esp|ft|mt"
 )
 _BEFORE_NUMBER = re.compile(
-    "nos?|figs?|eqs?|secs?|refs?|chap|ch|vols?|pp?|art|approx|ca|tel|fax|ph"
+    "nos?|figs?|eqs?|secs?|refs?|chap|ch|vols?|pp?|art|approx|ca|tel|fax|ph|apt|rm|bldg"
     "|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|mon|tues?|wed|thur?s?|fri|sat|sun"
+)
+_NOTED = re.compile(  # a full stop before a footnote that ends the sentence, and one in `"I know." and left`
+    r"""\.(?:(?<=[^\W\d_]{2}\.)(?=["'”’]+\s+[a-z])"""
+    rf"|(?={_NOTE}\s*$)|(?<=[^\W\d_]{{3}}\.)(?<!\b(?i:fig|vol|sec)\.)(?=\d{{1,2}}\s*$))"
 )
 _OFTEN_LAST = re.compile(r"etc|al|[ap]\.m")  # a sentence ends in these, if a capital follows
 _KNOWN = re.compile("jr|sr|inc|corp|co|ltd|st|approx|ca|est|jan|feb|aug|sept|oct|nov|dec")
@@ -138,24 +144,34 @@ _LETTER = re.compile(  # lines of a letter that the next one does not go on with
     re.IGNORECASE,
 )
 _QUOTED = re.compile(r"^(?:>\s?)*")  # mail that is answered
-_ITEM = re.compile(  # a bullet, a number, a speaker
+_ITEM = re.compile(  # a bullet, a number, as of a section, a time, a speaker
     r"[-*•‣▪◦●○■□►➢→✓✔–—·#]+\s|[(\[]?(?:\d{1,3}[.)\]]|[^\W\d_][)\]])\s"
-    r"|[A-Z][\w.'’-]*(?: [^\W\d_][\w.'’-]*){0,2}:\s"
+    r"|\d{1,3}(?:\.\d{1,3})+\.?\s+(?![a-z])|\[\d+:\d\d(?::\d\d)?(?:[.,]\d+)?\]\s|\d+:\d\d:\d\d(?:[.,]\d+)?\s"
+    r"|[A-Z][\w.'’-]*(?:\s\w[\w.'’-]*){0,2}:\s"
 )
 _RULE = re.compile(r"([-=*_~#+])\1{2,}")  # a line between parts, or below a title
-_ENDED = re.compile(r"""[.!?…。！？]["'”’»)\]]*$""")
+_ENDED = re.compile(r"""[.!?…。！？]["'”’»“«」』)）\]]*$""")
 _OPEN = re.compile(  # what a heading does not end in
     r"(?:[,;–—-]|\b(?:an?|the|and|or|but|of|to|in|on|at|by|for|from|with|as|is|are|was|were|that|than"
     "|which|who|when|if))$"
 )
+_WORDS = NLTKWordTokenizer()
+_OTHERWISE = {"[?!]": "[?!]+", "([^'])' ": r"([^'])'(?=\s)"}  # than NLTK
+_WORDS.PUNCTUATION = [
+    *((re.compile(_OTHERWISE.get(rule.pattern, rule.pattern)), by) for rule, by in _WORDS.PUNCTUATION),
+    (re.compile("…+"), r" \g<0> "),
+    (_NOTED, " . "),
+]
 
 
 class Line(NamedTuple):
-    """A line of a file, with its line break: its number from 1, and the characters before it."""
+    """A line of a file, with its line break, or a sentence: its number from 1, the characters before it, and
+    whether it begins inside a quotation."""
 
     number: int
     begin: int
     text: str
+    quoted: bool = False
 
 
 class PennRules:
@@ -167,21 +183,26 @@ class PennRules:
     def __init__(self, abbreviations: Iterable[str] = ()) -> None:
         self._abbreviations = {word.lower().removesuffix(".") for word in abbreviations}
 
-    def words(self, text: str) -> Iterator[Word]:
-        """Yield the words of a line. Where it has several sentences, the mark that ends one is a word,
-        too."""
-        for begin, end in self.sentences(text):
-            for form, first, last in self._words(text[begin:end]):
+    def words(self, text: str, quoted: bool = False) -> Iterator[Word]:
+        """Yield the words of a line. Where it has several sentences, the mark that ends one is a word, too.
+
+        quoted: whether it begins inside a quotation
+        """
+        plain = _paired(text, quoted)
+        for begin, end in self._sentences(plain):
+            for form, first, last in self._words(plain[begin:end]):
                 yield form, begin + first, begin + last
 
     def _words(self, text: str) -> Iterator[Word]:
         plain = text.replace("’", "'")
+        if not plain.isascii():
+            plain = plain.translate(_WIDE)
         masked, end = _WHOLE.sub(lambda found: "x" * len(found[0]), plain), 0
         for form in _WORDS.tokenize(masked):
             start = end
             while text[start].isspace():
                 start += 1
-            end = start + (1 if form in QUOTES and text[start] == '"' else len(form))
+            end = start + len(form)
             if masked[start:end] != plain[start:end]:
                 form = plain[start:end]
             elif clipped := _CLIPPED.match(form):
@@ -193,6 +214,9 @@ class PennRules:
 
     def sentences(self, text: str) -> Iterator[tuple[int, int]]:
         """Yield the sentences of a paragraph."""
+        return self._sentences(_paired(text))
+
+    def _sentences(self, text: str) -> Iterator[tuple[int, int]]:
         begin, end = 0, len(text.rstrip())
         while begin < end:
             while text[begin].isspace():
@@ -208,6 +232,8 @@ class PennRules:
         if following is None:
             return True
         word, marks = following[1], found["marks"]
+        if marks is None:
+            return True
         if _ELLIPSIS.fullmatch(marks):
             return not word[0].islower()
         if marks != ".":
@@ -217,6 +243,8 @@ class PennRules:
         if not word[0].isupper() and _goes_on(before, last, found["closed"], word):
             return False
         last = last.lower()
+        if found["bare"] and not (word[0].isupper() and self._is_word(last)):
+            return False
         if _NEVER.fullmatch(last) or _NUMBER.fullmatch(text, begin, found.end()):
             return False
         if _BEFORE_NUMBER.fullmatch(last) and (word[0].isdigit() or word[0] == "+"):
@@ -226,6 +254,51 @@ class PennRules:
         if last in self._abbreviations or _KNOWN.fullmatch(last) or _INITIALS.fullmatch(last):
             return _STARTERS.fullmatch(word) is not None
         return True
+
+    def _is_word(self, last: str) -> bool:
+        """Return whether a word, in small letters, is no abbreviation."""
+        known = _NEVER, _BEFORE_NUMBER, _OFTEN_LAST, _KNOWN, _SHORT
+        return last not in self._abbreviations and not any(one.fullmatch(last) for one in known)
+
+
+def _quotes(text: str, inside: bool = False) -> Iterator[tuple[int, str]]:
+    """Yield where quotation marks stand, and “ or ”, or of single ones ‘ or ', for each.
+
+    inside: whether a quotation is open before the text
+    What stands beside a mark says whether it opens; where it does not, `"` closes what is open, and the
+    others are of one side.
+    """
+    end = len(text.rstrip())
+    for found in _QUOTE.finditer(text):
+        at, mark = found.start(), found[0]
+        opens = _opens(text[max(0, at - 1) : at], text[at + 1 : at + 2])
+        if opens is None:
+            opens = not inside and at + 1 < end if mark == '"' else mark in OPENING + "‘‚"
+        if mark in "‘‚":
+            yield at, "‘" if opens else "'"
+        else:
+            inside = opens
+            yield at, "“" if opens else "”"
+
+
+def _opens(before: str, after: str) -> bool | None:
+    """Return whether a quotation mark between two characters ("" at an end) opens; None: these do not say."""
+    free, ended = before.isspace() or before in _OPENERS, after.isspace() or after in _CLOSERS
+    if free != ended:
+        return free
+    if free or (before in _EITHER) == (after in _EITHER):
+        return False if before.isdigit() else None
+    return before in _EITHER
+
+
+def _paired(text: str, inside: bool = False) -> str:
+    """Return the text with the marks of `_quotes`."""
+    if not (marks := [*_quotes(text, inside)]):
+        return text
+    letters = [*text]
+    for at, mark in marks:
+        letters[at] = mark
+    return "".join(letters)
 
 
 def _goes_on(before: str, last: str, closed: str, word: str) -> bool:
@@ -243,14 +316,16 @@ def _goes_on(before: str, last: str, closed: str, word: str) -> bool:
 PENN = PennRules()
 
 
-def words_of(text: str, rules: TextRules = PENN) -> Iterable[Word]:
+def words_of(text: str, rules: TextRules = PENN, quoted: bool = False) -> Iterable[Word]:
     """Return the words of a sentence, each with its first character and the one after its last.
+
+    quoted: whether it begins inside a quotation, which English alone asks
 
     Raises ValueError for a sentence that is too long.
     """
     if len(text) > _LONGEST:
         raise ValueError(f"{len(text):,} characters without an end of a sentence: too long to be cut")
-    return rules.words(text)
+    return rules.words(text, quoted) if isinstance(rules, PennRules) else rules.words(text)
 
 
 def split_sentences(lines: Iterable[Line], rules: TextRules = PENN) -> Iterator[Line]:
@@ -300,10 +375,13 @@ def _sentences(paragraph: list[Line], rules: TextRules) -> Iterator[Line]:
             rules.sentences(text[first:last]) if last - first <= _LONGEST else [(0, last - first)]
         )
     ]
+    quotes = [(at, mark == "“") for at, mark in _quotes(text) if mark in "“”"]
     for i, (start, end) in enumerate(spans):
         number += sum(1 for _ in _BREAK.finditer(text, counted, start))
         counted = start
-        yield Line(number, begin + start, text[start : end if i + 1 < len(spans) else None])
+        before = bisect_left(quotes, (start,))
+        quoted = before > 0 and quotes[before - 1][1]
+        yield Line(number, begin + start, text[start : end if i + 1 < len(spans) else None], quoted)
 
 
 def _cuts(text: str) -> Iterator[int]:

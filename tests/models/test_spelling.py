@@ -60,6 +60,7 @@ def test_which_sentences_are_read_in_small_letters(forms: tuple[str, ...], read:
         ("‘ IT IS ” OVER", "` it is '' over"),
         ("`` as they are ''", "`` as they are ''"),
         ("5 ' 3 '' x\"y", "5 ' 3 '' x\"y"),
+        ("„ a “ ， “ b ” （ « c » ） „ d ”", "`` a '' , `` b '' ( `` c '' ) `` d ''"),
         ("-LRB- a -LSB- b -RSB- -LCB- c -RCB- -RRB-", "( a [ b ] { c } )"),
     ],
 )

@@ -12,9 +12,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from d2c.parsing.input import read_sentences, sentence_of_line
+from d2c.models.spelling import FULL_WIDTH
+from d2c.parsing.input import read_sentences, sentence_of_line, sentences_of
 from d2c.parsing.sentence import Offsets
 from d2c.parsing.text import PENN, Line, PennRules, split_sentences, words_of
+
+PLAIN = str.maketrans(FULL_WIDTH | dict.fromkeys("‘’‚", "'"))
 
 
 def lines_of(text: str) -> list[Line]:
@@ -109,15 +112,15 @@ def test_an_ellipsis_is_a_word() -> None:
     assert words.offsets[2:4] == ((5, 9), (9, 10))
 
 
-@given(st.text(alphabet=st.sampled_from("aZ9 .,;:!?'\"`()[]<>-$%&\u00a0\t“”‘’nts«»…é\x1c猫")))
+@given(st.text(alphabet=st.sampled_from("aZ9 .,;:!?'\"`()[]<>-$%&\u00a0\t“”‘’nts«»„‚…é\x1c猫。，（￥¹")))
 def test_every_word_is_where_its_offsets_say(text: str) -> None:
     words = cut(text, 5)
     for form, (begin, end) in zip(words.forms, words.offsets, strict=True):
-        there = text[begin - 5 : end - 5].replace("’", "'")
+        there = text[begin - 5 : end - 5].translate(PLAIN)
         if form in ("``", "''"):
-            assert there in ('"', "``", "''", "“", "”")
+            assert there in ("``", "''", *'"“”«»„')
         else:
-            assert there == form or (there, form) in (("‘", "`"), ("'", "`"), ("…", "..."))
+            assert there.replace("`", "'") in (form.replace("`", "'"), form.replace("...", "…"))
     covered = {i for begin, end in words.offsets for i in range(begin, end)}
     assert all(character.isspace() or i in covered for i, character in enumerate(text, 5))
 
@@ -134,10 +137,46 @@ def test_every_word_is_where_its_offsets_say(text: str) -> None:
         ("(www.x.org/A_(b) or http://x.org/a).", "( www.x.org/A_(b) or http://x.org/a ) ."),
         ("p <= 0.05 a->b ``` C# => ----- ok", "p <= 0.05 a->b ``` C# => ----- ok"),
         ('"I know." and "So?" he said.', "`` I know . '' and `` So ? '' he said ."),
+        ("in July.1", "in July . 1"),
+        ("in July.¹² (see fig.1)", "in July . ¹² ( see fig.1 )"),
+        ("see fig.1", "see fig.1"),
+        ("He left.[1][12]", "He left . [ 1 ] [ 12 ]"),
+        ("in 1888.[2]", "in 1888 . [ 2 ]"),
+        ("the dogs'\nbowls, the cats'\u00a0beds", "the dogs ' bowls , the cats ' beds"),
+        ("I like it，（very）「much」、yes：no；！", "I like it , ( very ) `` much '' , yes : no ; !"),
+        ("It is good。Is it？Yes！（No．）Well", "It is good . Is it ? Yes ! ( No . ) Well"),
     ],
 )
 def test_words_that_nltk_would_cut_otherwise(text: str, words: str) -> None:
     assert " ".join(cut(text).forms) == words
+
+
+@pytest.mark.parametrize("blank", [" ", "\n", "\t", "\u00a0", "\u3000"])
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('He said: "I go", "we go" ("you"), "no".', "He said : O I go C , O we go C ( O you C ) , O no C ."),
+        (
+            'No—"go"—then -- "go"-- and said:"Go".',
+            "No — O go C — then -- O go C -- and said : O Go C .",
+        ),
+        ('a 5" pipe, 5"x6" and "..." or "\'Tis"', "a 5 C pipe , 5 C x6 C and O ... C or O 'Tis C"),
+        ("„Wort“ und »Wort« et « oui » “yes” ”Hej”", "O Wort C und O Wort C et O oui C O yes C O Hej C"),
+        ("‹oui› „it is ‚so‘ now“ “‘Go’ he said”", "O oui C O it is ` so ' now C O ` Go ' he said C"),
+    ],
+)
+def test_quotation_marks_are_paired(text: str, words: str, blank: str) -> None:
+    found = " ".join(cut(text.replace(" ", blank)).forms)
+    assert found == words.replace("O ", "`` ").replace("C", "''")
+
+
+def test_quotation_marks_are_paired_over_a_paragraph() -> None:
+    text = '"I know. I go,"he said. " I know . I go , " he said . " Fine . "\n\n" I know. I go '
+    found = [" ".join(one.tokens.forms) for one in sentences_of(io.StringIO(text, newline=""), "split")]
+    assert found == [
+        *("`` I know .", "I go , '' he said .", "`` I know .", "I go , '' he said .", "`` Fine .", "''"),
+        *("`` I know .", "I go"),
+    ]
 
 
 def test_sentences() -> None:
@@ -211,6 +250,9 @@ def test_what_stays_whole() -> None:
         "At 3p.m. on Monday she got a B.Sc. in maths.|The Calif. man (D-Mass.) spoke.",
         'He said "I know." and left.|"It is good." he said.|"No!" he said.|He said "yes."|http://x.org',
         "ii. roman two.|IV. Results.|2.1.3. Scope of it.|Tel. +44 20 is it.|See refs. 3-5 and chap. 2.",
+        "It was sold in July.1|Each year it grew.¹|So it is.",
+        "See Fig.1 Each is new.|He lives in Apt. 3B (Rm. 4).",
+        "„Ich gehe.“|Er ging.|»Ja.«|So.|It is fig.1 and July.1 and so on.",
         "The accounts dept. and Oak Ave. and so on (see att. list).|Max. 5.|It is at max.|They left.",
     ],
 )
