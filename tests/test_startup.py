@@ -88,7 +88,7 @@ def test_nltk_that_is_imported_already_is_the_one_used() -> None:
 def only_in_extras() -> str:
     """Return the modules of all installed packages that a plain `pip install .` does not install."""
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    plain, left = {"d2c"}, [Requirement(line) for line in project["dependencies"]]
+    plain, left = {project["name"]}, [Requirement(line) for line in project["dependencies"]]
     while left:
         needed = left.pop()
         name = canonicalize_name(needed.name)

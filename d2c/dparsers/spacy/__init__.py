@@ -41,6 +41,7 @@ class _TorchFinder(MetaPathFinder):
             def execute_and_tell(module: ModuleType) -> None:
                 execute(module)
                 _tell_thinc()
+                sys.meta_path.remove(self)  # all is told; were torch not imported to the end, it would stay
 
             spec.loader.exec_module = execute_and_tell  # type: ignore[method-assign]
         return spec

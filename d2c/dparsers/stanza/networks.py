@@ -37,7 +37,7 @@ from d2c.protocols.dparser import Arcs
 from d2c.protocols.training import seeded as seeded_numpy
 
 # A forked process (spaCy's `n_process`) has none of the threads that torch has started, and would wait for
-# them without end.
+# them without end: whatever it computes, ours or not.
 os.register_at_fork(after_in_child=lambda: torch.set_num_threads(1))
 
 Found = tuple[Arcs, list[str], PackedArcs | None]  # of a sentence: arcs, tags, packed arcs
@@ -52,9 +52,6 @@ _NUMBERS_TRAINING, _NUMBERS_PARSING = 1 << 28, 1 << 26  # in the largest array o
 # all that run, and calls the other: what is loaded predicts. One for all networks: they are copied to other
 # processes, a lock in them would not be.
 ONE_AT_A_TIME = SharedLock()
-
-# Of Stanza's networks of one layer, whose dropout is elsewhere.
-warnings.filterwarnings("ignore", message="dropout option adds dropout after all but last recurrent layer")
 
 _MOST_BYTES = 1 << 33  # of a file
 _ZIP = b"PK"  # torch's new format, which may be compressed
@@ -130,21 +127,33 @@ def batch_words(arguments: Mapping[str, Any], labels: int, numbers: int = _NUMBE
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Silence what Stanza logs in this thread; it repeats what `Evaluation` and exceptions say."""
-    # Each of its loggers hands what it logs to other handlers, too.
+    """Silence what Stanza logs in this thread; it repeats what `Evaluation` and exceptions say.
+
+    Numbers that it draws from torch's generator (even to parse) are not missing from others afterwards.
+    """
+    # Each of its loggers hands what it logs to other handlers, too. Filters stay, and pass what others log.
     named = [log for name, log in logging.root.manager.loggerDict.items() if f"{name}.".startswith("stanza.")]
     for one in [*named, *logging.getLogger("stanza").handlers]:
         if isinstance(one, logging.Filterer):  # and no placeholder
             one.addFilter(_unless_quiet)  # is added once
     before = _QUIET.set(True)
     try:
-        yield
+        with torch.random.fork_rng(devices=[]):
+            yield
     finally:
         _QUIET.reset(before)
 
 
 def _unless_quiet(_: logging.LogRecord) -> bool:
     return not _QUIET.get()
+
+
+@contextmanager
+def building() -> Iterator[None]:
+    """Ignore the warning of Stanza's networks of one layer, whose dropout is elsewhere."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="dropout option adds dropout after all but last recurrent")
+        yield
 
 
 @contextmanager
@@ -202,7 +211,8 @@ def load_network(path: Path, checkpoint: dict[str, Any], build: Callable[[], tor
     for name, tensor in weights.items():
         if name not in network or network[name].shape != tensor.shape:
             raise ValueError(f"the weights {name} are of another shape")
-    model = build()
+    with building():
+        model = build()
     missing = model.load_state_dict(weights, strict=False).missing_keys
     fixed: list[str] = model.unsaved_modules  # type: ignore[assignment]
     if lacking := [name for name in missing if name.partition(".")[0] not in fixed]:

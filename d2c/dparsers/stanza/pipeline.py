@@ -9,6 +9,7 @@ from typing import Any
 import stanza
 
 from d2c.dparsers.pipeline_parser import Annotation
+from d2c.dparsers.stanza import level_kept
 from d2c.dparsers.stanza.networks import ONE_AT_A_TIME
 from d2c.protocols.dparser import Word
 
@@ -19,9 +20,7 @@ class StanzaPipeline:
     def __init__(self, language: str) -> None:
         self.language = language
         processors = "tokenize,pos,lemma,depparse"
-        self._of_words: Any = stanza.Pipeline(
-            language, processors=processors, tokenize_pretokenized=True, verbose=False
-        )
+        self._of_words = _pipeline(language, processors=processors, tokenize_pretokenized=True)
 
     def words(self, text: str) -> list[Word]:
         """Return the words of a sentence; those of a token that is several have its characters."""
@@ -50,8 +49,13 @@ class StanzaPipeline:
 
     @cached_property
     def _of_text(self) -> Any:
-        return stanza.Pipeline(self.language, processors="tokenize", verbose=False)  # words of tokens, too
+        return _pipeline(self.language, processors="tokenize")  # words of tokens, too
 
     def _cut(self, text: str) -> Sequence[Any]:
         with ONE_AT_A_TIME:
             return self._of_text(text).sentences  # type: ignore[no-any-return]
+
+
+def _pipeline(language: str, **options: Any) -> Any:
+    with level_kept():
+        return stanza.Pipeline(language, verbose=False, **options)

@@ -33,6 +33,7 @@ from d2c.dparsers.stanza.networks import (
     Sentences,
     StanzaDocument,
     batch_words,
+    building,
     load_network,
     read_checkpoint,
 )
@@ -308,7 +309,8 @@ class StanzaEstimator:
             encoder = load_encoder(settings.transformer)
             arguments = fitted(arguments, encoder[0])
         of_device = sized(arguments) if encoder else arguments
-        task = build(of_device, encoder)
+        with building():
+            task = build(of_device, encoder)
         self.trainer_ = task.trainer  # which scores on dev
         training = NetworkTraining(task, of_device, preset, settings.epochs)
         if encoder and settings.checkpoints is not None:

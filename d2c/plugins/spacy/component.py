@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from spacy.language import Language
 from spacy.pipeline import Pipe
@@ -22,12 +22,13 @@ from spacy.tokens import Doc, Span, Token
 
 from d2c.base.batches import batches
 from d2c.base.errors import ModelError
-from d2c.models.names import find
-from d2c.parsing.sentence import Sentence
-from d2c.plugins.pipeline_model import PipelineModel
 from d2c.plugins.spacy.attributes import GETTERS, NonConstituentException, register, store
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
+
+if TYPE_CHECKING:  # it is large, and this is imported wherever spaCy is used and d2c installed
+    from d2c.parsing.sentence import Sentence
+    from d2c.plugins.pipeline_model import PipelineModel
 
 __all__ = ["ConstituencyComponent", "NonConstituentException"]
 
@@ -78,7 +79,7 @@ class ConstituencyComponent(Pipe):
 
     def from_disk(self, path: Path, *, exclude: Iterable[str] = ()) -> ConstituencyComponent:
         """Take the model in the pipeline's directory, not the one that the configuration names."""
-        self.model = PipelineModel(path, self.model.dparser, self.model.allow_pipeline)
+        self.model = type(self.model)(path, self.model.dparser, self.model.allow_pipeline)
         self.model.check()
         return self
 
@@ -125,6 +126,9 @@ def make_component(
     Raises ModelError for any `dparser` but `model` and `pipeline`, and for a directory without a model of
     d2c's that fits; but not where a pipeline is loaded that has the component: its model comes with it.
     """
+    from d2c.models.names import find
+    from d2c.plugins.pipeline_model import PipelineModel
+
     allowed = allow_pipeline or _package(nlp)
     if name in nlp._meta.get("pipeline", ()):
         return ConstituencyComponent(name, PipelineModel(Path(model or ""), dparser, allowed), prefix)
@@ -150,6 +154,8 @@ def _words(span: Span) -> list[Token]:
 
 def _sentence(span: Span, parsed: bool) -> Sentence:
     """Return the words and tags of a sentence; parsed: with the pipeline's parse, if it has made one."""
+    from d2c.parsing.sentence import Sentence
+
     words = _words(span)
     tokens = Tokens(tuple([word.text for word in words]), tuple([word.tag_ for word in words]))
     if not parsed or not span.doc.has_annotation("DEP"):
