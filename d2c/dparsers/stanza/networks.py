@@ -150,7 +150,7 @@ def _unless_quiet(_: logging.LogRecord) -> bool:
 
 @contextmanager
 def building() -> Iterator[None]:
-    """Ignore the warning of Stanza's networks of one layer, whose dropout is elsewhere."""
+    """Silence the warning of Stanza's networks of one layer, whose dropout is elsewhere."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="dropout option adds dropout after all but last recurrent")
         yield
