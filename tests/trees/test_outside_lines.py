@@ -79,7 +79,17 @@ def test_numbers_of_sentences_count_trees(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "broken", ["(S (NP (NN x))", "( (S (NN x)", "(S (NN x)))", "(S (NN x) (NP", "(ROOT\n (S (NN x)"]
+    "broken",
+    [
+        "(S (NP (NN x))",
+        "( (S (NN x)",
+        "(S (NN x)))",
+        "(S (NN x) (NP",
+        "S (NN x))",
+        "x)",
+        "S (NP (NN x)))",
+        "(ROOT\n (S (NN x)",
+    ],
 )
 @pytest.mark.parametrize("before", ["", "%% Sent\n", "<S ID=1>\n", "1\n", "\n"])
 def test_a_broken_tree_costs_itself_alone(tmp_path: Path, broken: str, before: str) -> None:

@@ -68,7 +68,7 @@ def tree_lines(stream: Iterable[str], outside: Outside) -> Iterator[tuple[int, s
                 yield from _said(after, number, outside)
     yield from _cut(start, run, outside)
     if no_tree and no_tree[0] and not run:
-        yield no_tree[0], Malformed(f"expected '(', found {no_tree[1][:20]!r}")
+        yield no_tree[0], _no_bracket(no_tree[1])
 
 
 def _before_and_tree(line: str) -> tuple[str, str]:
@@ -78,12 +78,23 @@ def _before_and_tree(line: str) -> tuple[str, str]:
         return "", text
     if text.startswith(_SKIPPED):
         return "", NOT_PARSED
-    beside = None if text.startswith(_REMARKS) else _BESIDE.match(text + "\n")
+    beside = None if text.startswith(_REMARKS) or _is_broken(text) else _BESIDE.match(text + "\n")
     return (text[: beside.end()], text[beside.end() :] + "\n") if beside else (text, "")
+
+
+def _is_broken(text: str) -> bool:
+    """Return whether a line without a tree is one that lost its first bracket."""
+    return text.count("(") < text.count(")") and not text.startswith(_REMARKS)
+
+
+def _no_bracket(text: str) -> Malformed:
+    return Malformed(f"expected '(', found {text[:20]!r}")
 
 
 def _said(text: str, number: int, outside: Outside) -> Iterator[tuple[int, Malformed]]:
     try:
+        if _is_broken(text):
+            raise _no_bracket(text)
         outside(text.strip(BLANKS))
     except Malformed as fault:
         yield number, fault
