@@ -28,6 +28,7 @@ _MARKS = {  # that files begin with; the longer ones first
     b"\xfe\xff": "UTF-16",
 }
 _READ = WeakSet[TextIO]()  # standard inputs that were read
+_WIDE = ("utf-16", "utf-32", "utf_16", "utf_32")  # as such encodings are called
 _PACKED = {  # that packed files begin with, and by which program
     b"\x1f\x8b": "gzip",
     b"BZh": "bzip2",
@@ -52,7 +53,7 @@ def file_name(path: AnyPath) -> str:
 def open_input(path: AnyPath, encoding: str = "utf-8-sig", errors: str = "strict") -> Iterator[TextIO]:
     """Open a text stream over a file, by default of UTF-8, whose byte order mark is no part of the text.
 
-    Raises FormatError for what cannot be opened or decoded.
+    Raises FormatError for what cannot be opened or decoded, and for encodings that are not known.
     """
     try:
         stream = cast(TextIO, _open(path, "r", encoding, errors))
@@ -60,11 +61,14 @@ def open_input(path: AnyPath, encoding: str = "utf-8-sig", errors: str = "strict
         raise FormatError(file_name(path), 0, 0, "is read several times; name a file instead") from None
     except OSError as error:
         raise FormatError(file_name(path), 0, 0, f"cannot be read: {error.strerror or error}") from None
+    except LookupError as error:
+        raise FormatError(file_name(path), 0, 0, str(error)) from None
     try:
-        _refuse_unreadable(stream, file_name(path))
+        _refuse_unreadable(stream, file_name(path), encoding)
         yield stream
     except UnicodeDecodeError as error:
-        raise FormatError(file_name(path), 0, 0, f"{NOT_UTF8} ({error.reason})") from None
+        wrong = NOT_UTF8 if encoding.startswith("utf-8") else f"not {encoding} text"
+        raise FormatError(file_name(path), 0, 0, f"{wrong} ({error.reason})") from None
     except (gzip.BadGzipFile, zlib.error, EOFError) as error:
         raise FormatError(file_name(path), 0, 0, f"broken gzip file ({error})") from None
     except OSError as error:
@@ -93,20 +97,20 @@ def first_characters(path: AnyPath, count: int) -> str:
     return start.replace("\0", "")  # of UTF-16
 
 
-def _refuse_unreadable(stream: TextIO, name: str) -> None:
+def _refuse_unreadable(stream: TextIO, name: str, encoding: str) -> None:
     """Raise FormatError for a packed file, which iconv would only make worse, and for text of two or four
-    bytes a character, many of them 0 in English."""
+    bytes a character, many of them 0 in English, unless that is its encoding."""
     peek = getattr(stream.buffer, "peek", None)
     start = peek(1)[:1024] if peek else b""
     packed = next((program for mark, program in _PACKED.items() if start.startswith(mark)), None)
     if packed and not start.isascii():  # a text may begin with BZh
         message = f"is packed by {packed}; unpack it first (only names that end in .gz are unpacked here)"
         raise FormatError(name, 0, 0, message)
-    if start.replace(b"\0", b"").lstrip(b"\xff\xfe").startswith(b"<"):
+    if start.replace(b"\0", b"").lstrip(b"\xff\xfe").startswith(b"<") or encoding.startswith(_WIDE):
         return  # XML says its encoding itself
-    marks = (encoding for mark, encoding in _MARKS.items() if start.startswith(mark))
-    if encoding := next(marks, "UTF-16" if 4 * start.count(0) > len(start) else None):
-        message = f"{encoding}, not UTF-8 text: convert it with iconv -f {encoding} -t UTF-8"
+    marks = (wide for mark, wide in _MARKS.items() if start.startswith(mark))
+    if wide := next(marks, "UTF-16" if 4 * start.count(0) > len(start) else None):
+        message = f"{wide}, not UTF-8 text: convert it with iconv -f {wide} -t UTF-8"
         raise FormatError(name, 0, 0, message)
 
 

@@ -110,12 +110,21 @@ def test_lemmas_are_of_files_in_which_most_leaves_have_one(tmp_path: Path) -> No
         ("export", "#BOS 1\nñ\tA\t--\t--\t0\n#EOS 1\n", "cp850"),
         ("sinica", "#1:1.[0] S(Head:A:語)#\n", "big5"),
         ("floresta", "#1 X\n(X+x (A+a ñ))\n", "cp850"),
+        ("brackets", "(S (A ñ))\n", "utf-16"),
+        ("cess", "(S (A ñ ñ))\n", "utf-16-le"),
     ],
 )
 def test_charsets(tmp_path: Path, format_name: str, text: str, charset: str) -> None:
     (tmp_path / "x").write_bytes(text.encode(charset))
     (tree,) = read_treebank(tmp_path / "x", format_name, charset=charset)
     assert tree.tokens.forms[0] in ("ñ", "語")
+
+
+def test_charsets_that_are_not_right(tmp_path: Path) -> None:
+    (tmp_path / "x.mrg").write_bytes(b"(S (A \x81))\n")
+    for charset, message in (("cp1252", "not cp1252 text"), ("no", "encoding: no"), ("rot13", "rot13")):
+        with faulty(tmp_path / "x.mrg", about=message):
+            list(read_treebank(tmp_path / "x.mrg", charset=charset))
 
 
 @pytest.mark.parametrize(
