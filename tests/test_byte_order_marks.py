@@ -25,6 +25,8 @@ TREEBANKS = {
     "discbracket": "(S (NP (NN 0=Café)) (. 1=.))\n",
     "export": "#BOS 1\nCafé\tNN\t--\tHD\t0\n#EOS 1\n",
     "historical": "((IP-MAT (NP-SBJ (N Café-café)) (. .-.)) (ID X,.1))\n",
+    "cess": "(S (NP (NN Café café)) (. . .))\n",
+    "nbest": "1 s.1\n-2.5\n(S (NP (NN Café)) (. .))\n",
     "sinica": "#1:1.[0] NP(Head:Nab:看)#。(PERIODCATEGORY)\n",
     "floresta": "#1 CP1 A\n(STA+fcl (SUBJ+np (H+n história)) (.))\n",
     "tigerxml": '<s id="s1"><graph><terminals><t id="a" word="Café" pos="NN"/></terminals></graph></s>',

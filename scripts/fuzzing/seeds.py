@@ -34,6 +34,8 @@ def treebank(rng: Random, format_name: str) -> bytes:
 # stands between tokens and after the sentence
 SHAPES: Mapping[str, tuple[str, str, str, str, str, str]] = {
     "historical": ("( ", "(X ", "(A a-a)", ")", " ", "(ID X,.1))\n"),
+    "cess": ("(", "(X ", "(A a a)", ")", " ", ")\n"),
+    "nbest": ("1 s\n-1\n(", "(X ", "(A a)", ")", " ", ")\n"),
     "floresta": ("#1 X\n", "(X+x ", "(A+a a)", ")", " ", "\n"),
     "sinica": ("#1:1.[0] ", "X(Head:", "A:a", ")", "|", "#\n"),
 }
