@@ -25,10 +25,17 @@ from d2c.trees.formats.registry import DTREE_SUFFIXES, FORMATS, WRITABLE, treeba
 @click.command()
 @click.argument("sources", type=FilePath, nargs=-1, required=True)
 @click.argument("target", type=FilePath)
-@click.option("--from", "format_name", type=click.Choice(list(FORMATS)), help="[default: by the name]")
+@click.option(
+    "--from",
+    "--format",
+    "format_name",
+    type=click.Choice(list(FORMATS)),
+    metavar="FORMAT",
+    help=f"{', '.join(FORMATS)}.  [default: by the name and the content]",
+)
 @click.option("--to", "target_format", type=click.Choice(WRITABLE), help="[default: by the name]")
-@click.option("--clean", is_flag=True, help="Brackets: remove traces, function tags and co-indices.")
-@click.option("--traces", is_flag=True, help="Brackets: move antecedents to their traces, then clean.")
+@click.option("--clean", is_flag=True, help="Remove traces, function tags and co-indices.")
+@click.option("--traces", is_flag=True, help="Move antecedents to their traces, then clean.")
 @click.option("--move-punctuation", is_flag=True, help="Into the smallest constituent around each mark.")
 @continuous_option
 @click.option("--merge", is_flag=True, help="Join nodes that `--continuous split` split.")
@@ -44,13 +51,12 @@ def convert(
     heads: Path | None,
     reading: Reading,
 ) -> None:
-    """Rewrite treebanks: brackets, discbracket, export, TIGER XML, Alpino XML; read Penn-historical, Sinica
-    and Floresta files, too. Brackets cannot hold gaps: say how to make such trees continuous. Anything else
-    that is left out (secondary edges, functions, lemmas, ...) is reported on standard error.
+    """Rewrite treebanks in another format. What it cannot hold is counted on standard error; with --strict it
+    is an error. Trees with gaps need a format that holds them, or --continuous.
 
-    Names show formats: *.discbracket, *.export, *.tiger.xml, *.alpino.xml, *.psd, *.sinica, *.conllu (each
-    also with .gz); any other input is read as brackets. CoNLL-U (and CoNLL-X, CoNLL-2009: *.conll) can only
-    be converted to CoNLL-U, with all its columns; `encode` and `decode` convert between trees and CoNLL-U.
+    Names and content show formats, those of new files names alone: *.mrg, *.discbracket, *.export,
+    *.tiger.xml, *.alpino.xml, *.trees.conllu (trees in comments), each also with .gz. D-trees (*.conllu,
+    *.conll) become CoNLL-U with all its columns; `encode` and `decode` convert between trees and d-trees.
     """
     reading = replace(reading, raw=not clean)
     if heads and (reading.traces or reading.merge):

@@ -62,7 +62,8 @@ def choice(name: str, values: Iterable[str], default: str) -> Decorator:
 def format_of_trees(*others: str) -> Decorator:
     """Return the format of treebanks that are read, or one of others."""
     named = click.Choice([*FORMATS, *others])
-    return click.option("--format", "format_name", type=named, help="[default: by the name]")
+    told = f"{', '.join(named.choices)}.  [default: by the name and the content]"
+    return click.option("--format", "format_name", type=named, metavar="FORMAT", help=told)
 
 
 def kind_option(kind: str, says: str) -> Decorator:
@@ -221,7 +222,11 @@ def file_options(command: Command) -> Command:
             say(f"{names_of(tuple(map(Path, reading.left_out)))}: {message}")
 
     options: tuple[Decorator, ...] = (
-        click.option("--strict", is_flag=True, help="Lines outside of trees are errors."),
+        click.option(
+            "--strict",
+            is_flag=True,
+            help="Lines outside of trees are errors; so is what `convert` leaves out.",
+        ),
         click.option("--charset", callback=_known_charset, help="Of files that are not in UTF-8: latin-1."),
         click.option("--n-best", is_flag=True, help="All parses of n-best lists, not the first alone."),
     )
