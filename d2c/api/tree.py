@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, Literal, TextIO
 
 from d2c.base.errors import FormatError
 from d2c.base.files import AnyPath, file_name, open_output
 from d2c.base.inputs import is_called
 from d2c.parsing.json_lines import format_tree, to_json
 from d2c.parsing.sentence import Sentence
+from d2c.trees.binarization import binarized, unbinarized
 from d2c.trees.conversion import to_dependencies
 from d2c.trees.ctree import CTree, canonical
 from d2c.trees.formats.brackets import parse_bracket
@@ -225,6 +226,31 @@ class Tree:
         from d2c.trees.objects import to_stanza
 
         return to_stanza(self.ctree)
+
+    def binarized(self, how: Literal["left", "right", "head"] = "head") -> Tree:
+        """Return it with two children of a node at most, whose parts are nodes @X; without confidences.
+
+        how: `left`: X is (@X (@X a b) c) d, its first children lowest; `right`: a (@X b (@X c d)); `head`:
+             its head lowest, then what is on its right, then what is on its left
+
+        Raises ValueError for another `how`, for `head` in a tree without heads, and where a label begins
+        with @.
+        """
+        ctree = self.ctree
+        if how == "head" and ctree.head_children is None:
+            raise ValueError("this tree has no heads; d2c.read(FILE, head_rules=...) finds some")
+        firsts = {
+            "left": tuple([kids[0] for kids in ctree.children]),
+            "right": tuple([kids[-1] for kids in ctree.children]),
+            "head": ctree.head_children or (),
+        }
+        if how not in firsts:
+            raise ValueError(f"{how!r} is none of {', '.join(firsts)}")
+        return Tree(binarized(ctree, firsts[how]), None, self.offsets, self.text)
+
+    def unbinarized(self) -> Tree:
+        """Return it without the nodes that `binarized` made, or any others whose labels begin with @."""
+        return Tree(unbinarized(self.ctree), None, self.offsets, self.text)
 
     def to_svg(self) -> str:
         """Return a picture, an SVG element. Raises ValueError for a tree that is too deep for one."""

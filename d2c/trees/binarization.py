@@ -12,11 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.dtree import head_outward, modifiers_of, top_down
+from d2c.trees.transforms import collapse
 
 LEFT, RIGHT, UNARY = 0, 1, 2
 GLUE = "glue"
+PART = "@"  # before the label of a node, in that of its parts
 GRAMMARS = ("observed", "closed")  # the rules of binarized trees, or these closed (`d2c.cky.grammar`)
 MOST_UNARIES = 100  # steps of a word in a row that may be asked for
 
@@ -151,3 +153,36 @@ def unbinarize(
             raise ValueError(f"the derivation of token {h + 1} ends too early")
     in_order = tuple(tuple(sorted(kids, key=first.__getitem__)) for kids in children)
     return CTree(tokens, tuple(labels), in_order, tuple(head_children), top)
+
+
+def binarized(ctree: CTree, first: Sequence[int]) -> CTree:
+    """Return a c-tree in which no node has more than two children; `unbinarized` is the way back.
+
+    first: [K] the child of each node with which its parts begin, as the head does in PAD's scheme: then come
+           those on its right, then those on its left
+
+    Parts of a node with label X are nodes @X. Head children stay where they are `first`; others are dropped.
+    Raises ValueError where a label begins with @.
+    """
+    if any(label.startswith(PART) for label in ctree.labels):
+        raise ValueError(f"a label begins with {PART}, which marks the parts of binarized nodes")
+    n, labels, children, heads = len(ctree.tokens), list[str](), list[tuple[int, ...]](), list[int]()
+    new_id = list(range(n))
+    for label, kids, begin in zip(ctree.labels, ctree.children, first, strict=True):
+        at, node = kids.index(begin), new_id[begin]
+        left, right = kids[:at][::-1], kids[at + 1 :]
+        sides = iter(left), iter(right)
+        names = ([ctree.label(kid) for kid in side] for side in (left, right))
+        for kind, symbol in simple(label, *names) if len(kids) > 1 else [Step(UNARY, Symbol(label))]:
+            labels.append(label if symbol.is_whole else PART + label)
+            children.append((node, *[new_id[next(sides[kind])] for _ in range(kind != UNARY)]))
+            heads.append(node)
+            node = n + len(labels) - 1
+        new_id.append(node)
+    known = heads if ctree.head_children == tuple(first) else None
+    return build_ctree(ctree.tokens, labels, children, n + len(labels) - 1, known, ctree.top)
+
+
+def unbinarized(ctree: CTree) -> CTree:
+    """Undo `binarized`: nodes whose labels begin with @ are dissolved, but for the root."""
+    return collapse(ctree, [not label.startswith(PART) for label in ctree.labels])

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import pytest
 from hypothesis import given
 
+from d2c import Tree
 from d2c.trees.binarization import BINARIZATIONS, GLUE, LEFT, RIGHT, UNARY, Step, Symbol, binarize, unbinarize
 from d2c.trees.conversion import to_dependencies
 from d2c.trees.ctree import CTree
-from d2c.trees.formats.brackets import format_bracket
+from d2c.trees.formats.brackets import format_bracket, parse_bracket
+from d2c.trees.heads import load_head_rules
 from d2c.trees.unaries import strip_unaries
 from tests.strategies import ctrees, words
 
@@ -68,3 +72,34 @@ def test_derivations_that_do_not_fit() -> None:
         unbinarize(words(2), [2, 0], [[], [step, step]])
     with pytest.raises(ValueError, match="token 2 ends too early"):
         unbinarize(words(2), [2, 0], [[], []])
+
+
+@pytest.mark.parametrize("how", ["left", "right", "head"])
+@given(ctree=ctrees())
+def test_binarized_trees_come_back(how: Literal["left", "right", "head"], ctree: CTree) -> None:
+    tree = Tree(ctree, None, [(2 * i, 2 * i + 1) for i in range(len(ctree.tokens))])
+    binary = tree.binarized(how)
+    assert max(map(len, binary.ctree.children), default=1) <= 2
+    assert binary.unbinarized() == tree and binary.offsets == tree.offsets
+    assert Tree.from_string(str(binary)) == binary
+    if how == "head":
+        assert binary.unbinarized().ctree == ctree
+        shared = [(span.label, span.tokens, span.head) for span in binary.spans() if span.label[0] != "@"]
+        assert shared == [(span.label, span.tokens, span.head) for span in tree.spans()]
+
+
+def test_binarized_trees() -> None:
+    tree = Tree(load_head_rules("collins").apply(parse_bracket("(TOP (VP (RB a) (VB b) (NP c) (PP d)))")))
+    assert str(tree.binarized("left")) == "(TOP (VP (@VP (@VP (RB a) (VB b)) (NP c)) (PP d)))"
+    assert str(tree.binarized("right")) == "(TOP (VP (RB a) (@VP (VB b) (@VP (NP c) (PP d)))))"
+    assert str(tree.binarized()) == "(TOP (VP (RB a) (@VP (@VP (VB b) (NP c)) (PP d))))"
+    gaps = Tree.from_string("(S (VP (V 0=wake) (P 2=up) (X 4=x)) (N 1=me) (A 3=a))")
+    assert gaps.binarized("left").unbinarized() == gaps
+    with pytest.raises(ValueError, match=r"^this tree has no heads; d2c.read\(FILE, head_rules"):
+        gaps.binarized()
+    with pytest.raises(ValueError, match="^'up' is none of left, right, head$"):
+        gaps.binarized("up")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="^a label begins with @, which marks the parts of binarized nodes$"):
+        tree.binarized().binarized()
+    wide = Tree.from_string(f"(S {'(A a)' * 100_000})")
+    assert len(wide.binarized("left").unbinarized()) == len(wide.binarized("right").unbinarized()) == 100_000
