@@ -85,7 +85,7 @@ def convert(
     left_out = Counter[str]()
     with open_output(target) as stream:
         if any(kinds):
-            read = partial(read_conllu, left_out=left_out)
+            read = partial(read_conllu, left_out=left_out, charset=reading.charset)
             dtrees = of_each(lambda path: refusing(read, path, reading.faults))(files)
             stream.writelines(map(format_conllu, shown(dtrees, "sentences", f"reading {names_of(files)}")))
             left_out = +left_out  # without what was counted as 0

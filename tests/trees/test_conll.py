@@ -74,6 +74,15 @@ def test_conllx(tmp_path: Path, text: str) -> None:
     assert written == (f"{WITH_P}\n" if text == X else f"{text}\n") * 2
 
 
+def test_files_in_latin1(tmp_path: Path) -> None:
+    (tmp_path / "x.conll").write_bytes(X.replace("Uhr", "Übung").encode("latin-1"))
+    written = run("convert", "--charset", "latin-1", tmp_path / "x.conll", "-")
+    assert written == f"{WITH_P}\n".replace("Uhr", "Übung")
+    text = "# constituency = (S (X Ü))\n1\tÜ\t_\tX\tX\t_\t_\t_\t_\t_\n\n"
+    (tmp_path / "y.conllu").write_bytes(text.encode("latin-1"))
+    assert run("convert", "--charset", "latin-1", tmp_path / "y.conllu", "-") == "(S (X Ü))\n"
+
+
 def test_conllx_without_heads(tmp_path: Path) -> None:
     (dtree,) = read(tmp_path, BLIND)
     assert (dtree.tokens, dtree.heads, dtree.labels) == (X_TREE.tokens, (-1, -1, -1), ("_", "_", "_"))

@@ -72,10 +72,10 @@ class Chunk(NamedTuple):
     text: str
 
 
-def read_conllu_chunks(path: AnyPath) -> Iterator[Chunk]:
+def read_conllu_chunks(path: AnyPath, charset: str | None = None) -> Iterator[Chunk]:
     """Yield chunks of a file, cut between sentences, that can be parsed apart. Raises FormatError."""
     first = 1
-    with open_input(path) as stream:
+    with open_input(path, charset or "utf-8-sig") as stream:
         while lines := stream.readlines(_CHUNK_SIZE):
             while lines[-1].strip() and (line := stream.readline()):
                 lines.append(line)
@@ -345,7 +345,9 @@ def _irregular_sentence(
     return replace(dtree, heads=heads)
 
 
-read_conllu = Reader(lambda path, options: _blocks(read_conllu_chunks(path), options=options), _dtrees)
+read_conllu = Reader(
+    lambda path, options: _blocks(read_conllu_chunks(path, options.charset), options=options), _dtrees
+)
 write_conllu = Writer[DTree](lambda dtree, _: format_conllu(dtree))
 _OF_WORDS: tuple[Attribute, ...] = ("functions", "lemmas", "morphology")
 CONLLU = Format(
