@@ -67,7 +67,7 @@ def open_input(path: AnyPath, encoding: str = "utf-8-sig", errors: str = "strict
         _refuse_unreadable(stream, file_name(path), encoding)
         yield stream
     except UnicodeDecodeError as error:
-        wrong = NOT_UTF8 if encoding.startswith("utf-8") else f"not {encoding} text"
+        wrong = NOT_UTF8 if error.encoding.startswith("utf-8") else f"not {encoding} text"
         raise FormatError(file_name(path), 0, 0, f"{wrong} ({error.reason})") from None
     except (gzip.BadGzipFile, zlib.error, EOFError) as error:
         raise FormatError(file_name(path), 0, 0, f"broken gzip file ({error})") from None

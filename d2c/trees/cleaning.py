@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import accumulate, compress
 from typing import Any
 
 from d2c.base.counting import many
-from d2c.trees.ctree import CTree, Tokens, trusted_ctree
+from d2c.trees.ctree import CTree, Tokens, trusted_ctree, trusted_tokens
 
 WRAPPERS = ("", "TOP", "ROOT", "S1", "VROOT")
 _BASIC = re.compile(r"(?:([-=|#^~_[]).*?\1|.)[^-=|#^~_[]*", re.DOTALL)
@@ -80,13 +81,17 @@ def basic_label(label: str) -> str:
     return match[0] if match else label
 
 
-def keep_tokens(ctree: CTree, indices: Sequence[int]) -> CTree | None:
-    """Keep some of the tokens (indices, ascending) and the nodes above them; None for no tokens. A node whose
-    head child goes gets the leftmost."""
+def keep_tokens(ctree: CTree, indices: Iterable[int]) -> CTree | None:
+    """Keep some of the tokens and the nodes above them; None for no tokens; see `without_tokens`."""
+    return without_tokens(ctree, set(range(len(ctree.tokens))).difference(indices))
+
+
+def without_tokens(ctree: CTree, gone: set[int]) -> CTree | None:
+    """Remove some of the tokens and the nodes over nothing else, which join `gone`; None where no token is
+    left. A node whose head child goes gets the leftmost."""
     n, heads = len(ctree.tokens), ctree.head_children
-    if not indices:
+    if len(gone) == n:
         return None
-    gone = set(range(n)).difference(indices)  # tokens and nodes
     rows: list[Sequence[int]] = []
     for node, kids in enumerate(ctree.children, n):
         if gone.isdisjoint(kids):
@@ -110,9 +115,12 @@ def keep_tokens(ctree: CTree, indices: Sequence[int]) -> CTree | None:
 
 def choose_tokens(tokens: Tokens, stays: Sequence[bool]) -> Tokens:
     """Return some of the tokens, with what is known of them; stays: whether each is one of them."""
-    columns = tokens.forms, tokens.tags, tokens.lemmas, tokens.morphs
-    forms, tags, lemmas, morphs = [column and tuple(compress(column, stays)) for column in columns]
-    return Tokens(forms or (), tags or (), lemmas, morphs, tokens.comments)
+    forms, tags = tuple(compress(tokens.forms, stays)), tuple(compress(tokens.tags, stays))
+    chosen = trusted_tokens(forms, tags)
+    if tokens.lemmas is None and tokens.morphs is None and not tokens.comments:
+        return chosen
+    lemmas, morphs = [column and tuple(compress(column, stays)) for column in (tokens.lemmas, tokens.morphs)]
+    return replace(chosen, lemmas=lemmas, morphs=morphs, comments=tokens.comments)
 
 
 def unescape(word: str) -> str:

@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import compress
 from sys import intern
 from typing import Literal
 
-from d2c.trees.cleaning import WRAPPERS, keep_tokens, take_wrapper
+from d2c.trees.cleaning import WRAPPERS, take_wrapper, without_tokens
 from d2c.trees.ctree import CTree, trusted_ctree, trusted_tokens
 
 EMPTY_TAG = "-NONE-"
@@ -113,21 +114,28 @@ class Convention:
     not_text: frozenset[str] = frozenset()
 
     def empty(self, ctree: CTree) -> list[bool]:
-        """Return [n] which tokens are no text: empty elements, and what stands below a node of `not_text`."""
+        """Return [n] which tokens are no text."""
+        no_text = self.no_text(ctree)
+        return [i in no_text for i in range(len(ctree.tokens))]
+
+    def no_text(self, ctree: CTree) -> set[int]:
+        """Return the tokens that are no text: empty elements, and what stands below a node of `not_text`."""
         tokens, begins, is_empty = ctree.tokens, self.begins, self.is_empty
-        empty = [
-            tag == EMPTY_TAG or (form[:1] in begins and is_empty(form, tag))
-            for form, tag in zip(tokens.forms, tokens.tags, strict=True)
-        ]
-        if not self.not_text or self.not_text.isdisjoint((*ctree.labels, *tokens.tags)):
-            return empty
-        n = len(tokens)
-        below = [label in self.not_text for label in (*tokens.tags, *ctree.labels)]
-        for node in range(ctree.root, n - 1, -1):  # parents before children
-            if below[node]:
-                for kid in ctree.children[node - n]:
-                    below[kid] = True
-        return [one or none for one, none in zip(empty, below[:n], strict=True)]
+        columns = zip(tokens.forms, tokens.tags, strict=True)
+        found = {
+            i
+            for i, (form, tag) in enumerate(columns)
+            if tag == EMPTY_TAG or (form[:1] in begins and is_empty(form, tag))
+        }
+        if self.not_text and not self.not_text.isdisjoint((*ctree.labels, *tokens.tags)):
+            n = len(tokens)
+            below = [label in self.not_text for label in (*tokens.tags, *ctree.labels)]
+            for node in range(ctree.root, n - 1, -1):  # parents before children
+                if below[node]:
+                    for kid in ctree.children[node - n]:
+                        below[kid] = True
+            found.update(compress(range(n), below))
+        return found
 
     def without_functions(self, ctree: CTree) -> CTree:
         """Return a tree with categories for labels, tags without functions, and a wrapper without a label
@@ -174,8 +182,8 @@ def remove_empty(ctree: CTree, convention: Convention = PENN_TREEBANK) -> CTree 
     forms, tags = ctree.tokens.forms, ctree.tokens.tags
     if not convention.not_text and EMPTY_TAG not in tags and "*" not in "".join(forms):
         return ctree  # as most trees are
-    empty = convention.empty(ctree)
-    return keep_tokens(ctree, [i for i, one in enumerate(empty) if not one]) if True in empty else ctree
+    no_text = convention.no_text(ctree)
+    return without_tokens(ctree, no_text) if no_text else ctree
 
 
 def cleaned(ctree: CTree, convention: Convention = PENN_TREEBANK) -> CTree | None:

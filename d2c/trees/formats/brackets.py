@@ -60,7 +60,8 @@ def _tree(text: str) -> CTree | None:
     open_labels: list[str] = []
     open_kids: list[list[int]] = []
     kids: list[int] = []
-    token, node = 0, len(pieces) - pieces.count("") - pieces.count(" ")  # the next of each
+    n = len(pieces) - pieces.count("") - (pieces[-1:] == [" "])  # unless there are more blanks
+    token, node = 0, n  # the next of each
     for piece in pieces:
         if piece and piece != " ":
             openings, _, leaf = piece.rpartition("(")
@@ -80,10 +81,10 @@ def _tree(text: str) -> CTree | None:
             kids = open_kids.pop()
             kids.append(node)
             node += 1
-    if open_kids or len(kids) != 1 or after.strip(BLANKS) or not all(tags) or not all(forms):
+    if token != n or open_kids or len(kids) != 1 or after.strip(BLANKS):
         return None
     words = "".join(forms) + "".join(tags)
-    if " " in words or "\n" in words or "\t" in words or "\r" in words:
+    if not all(tags) or not all(forms) or " " in words or "\n" in words or "\t" in words or "\r" in words:
         return None
     rows = [*map(tuple, children)]
     top = take_wrapper(labels, rows, clean=False)
@@ -91,7 +92,7 @@ def _tree(text: str) -> CTree | None:
         return None
     if "-LRB-" in words or "-RRB-" in words:
         forms = [unescape(form) if "-" in form else form for form in forms]
-        tags = list(map(unescape_label, tags))
+        tags = [unescape_label(tag) if "-" in tag else tag for tag in tags]
     return trusted_ctree(trusted_tokens(tuple(forms), tuple(tags)), tuple(labels), tuple(rows), None, top)
 
 
