@@ -85,3 +85,11 @@ def test_the_tests_of_encodings_hold_for_the_one_of_the_page(extended: Path) -> 
     )
     assert done.returncode == 0, done.stdout
     assert int(re.findall(r"(\d+) passed", done.stdout)[0]) > 15
+
+
+def test_places_of_files_can_be_read_on_the_page() -> None:
+    """Comments are not shown."""
+    page = PAGE.read_text(encoding="utf-8")
+    shown = re.sub(r"<!--.*?-->", "", page)
+    places = re.findall(r"<!-- (?:file: |line: .* in )(\S+) -->", page)
+    assert places and not [place for place in places if f"`{place}`" not in shown]

@@ -317,9 +317,15 @@ class Tree:
             return None
 
     def _repr_html_(self) -> str | None:
-        """Show the tree in a notebook: the picture, scrolled where it is wider than the page."""
-        picture = self._repr_svg_()
-        return picture and f'<div style="overflow-x:auto">{picture}</div>'
+        """Show the tree in a notebook: the picture, scrolled where it is wider than the page. It is light:
+        a notebook has colours of its own, whatever the browser prefers."""
+        from d2c.trees.pictures import ctree_svg
+
+        try:
+            picture = ctree_svg(self.ctree, self.text, dark=False)
+        except ValueError:
+            return None
+        return f'<div style="overflow-x:auto">{picture}</div>'
 
     @property
     def _parts(self) -> tuple[Tree | str, ...]:

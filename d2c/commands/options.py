@@ -54,9 +54,9 @@ def check_report(path: Path) -> None:
     check_output(path)
 
 
-def choice(name: str, values: Iterable[str], default: str) -> Decorator:
+def choice(name: str, values: Iterable[str], default: str, help: str | None = None) -> Decorator:
     """Return an option that is one of some values."""
-    return click.option(name, type=click.Choice(list(values)), default=default, show_default=True)
+    return click.option(name, type=click.Choice(list(values)), default=default, show_default=True, help=help)
 
 
 def format_of_trees(*others: str) -> Decorator:

@@ -65,9 +65,9 @@ def dtree_text(dtree: DrawnDTree) -> str:
     return "\n".join("  ".join(map(padded, row, widths)).rstrip() for row in rows)
 
 
-def ctree_svg(ctree: DrawnCTree, sentence: str = "") -> str:
-    """Return a c-tree as an SVG element, in light or dark as the reader prefers; its sentence may stand
-    above it."""
+def ctree_svg(ctree: DrawnCTree, sentence: str = "", dark: bool = True) -> str:
+    """Return a c-tree as an SVG element, in light or (unless not `dark`) dark as the reader prefers; its
+    sentence may stand above it."""
     printer = _printer(ctree)
     texts = {n: str(node.label() if isinstance(node, Tree) else node) for n, node in printer.nodes.items()}
     xs, width = _placed(printer.coords, texts)
@@ -89,7 +89,7 @@ def ctree_svg(ctree: DrawnCTree, sentence: str = "") -> str:
         place = f'x="{xs[node]:g}" y="{ys[node]}" text-anchor="middle"'
         elements.append(f'<text class="{kind}" {place}>{escape(text)}</text>')
     longest = _LETTER * _width(sentence) + 2 * _MARGIN
-    return _svg(max(width, longest), max(ys.values()) + _MARGIN, elements)
+    return _svg(max(width, longest), max(ys.values()) + _MARGIN, elements, dark)
 
 
 def dtree_svg(dtree: DrawnDTree) -> str:
@@ -129,10 +129,11 @@ def stacked_svg(upper: str, lower: str) -> str:
     return _svg(width, height, (upper, moved))
 
 
-def _svg(width: float, height: float, elements: Iterable[str]) -> str:
+def _svg(width: float, height: float, elements: Iterable[str], dark: bool = True) -> str:
     """Return an element with its colours. They are classes of its own: in a page its style holds for all
     of it."""
-    style = _style(*_COLOURS[0]) + f"@media (prefers-color-scheme:dark){{{_style(*_COLOURS[1])}}}"
+    style = _style(*_COLOURS[0])
+    style += f"@media (prefers-color-scheme:dark){{{_style(*_COLOURS[1])}}}" if dark else ""
     paper = f'<rect class="paper" width="{width:g}" height="{height:g}"/>'
     # Notebooks give pictures max-width: 100%: a wide tree would be cut or shrunk until nobody can read it.
     size = f'width="{width:g}" height="{height:g}" viewBox="0 0 {width:g} {height:g}" style="max-width:none"'

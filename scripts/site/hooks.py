@@ -34,7 +34,7 @@ def on_config(config: Any) -> None:
 
 def on_page_markdown(markdown: str, page: Any, files: Any, **_: object) -> str:
     """Return a page's text; `page` and `files` are MkDocs' own."""
-    known = {file.src_uri for file in files}
+    known = {file.src_uri for file in files if not file.inclusion.is_excluded()}
     return _LINK.sub(lambda link: _kept(link, page.file.src_uri, known), markdown)
 
 

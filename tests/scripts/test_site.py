@@ -40,7 +40,13 @@ def test_every_page_is_in_the_navigation_once() -> None:
 )
 def test_links_to_what_is_no_page_become_text(source: str, text: str, shown: str) -> None:
     page = SimpleNamespace(file=SimpleNamespace(src_uri=source))
-    files = [SimpleNamespace(src_uri=name) for name in ("a.md", "b.md", "lab/c.md", "p.svg")]
+    names = {"a.md": False, "b.md": False, "lab/c.md": False, "p.svg": False, "python.ipynb": True}
+    files = [
+        SimpleNamespace(
+            src_uri=name, inclusion=SimpleNamespace(is_excluded=lambda left_out=left_out: left_out)
+        )
+        for name, left_out in names.items()
+    ]
     assert on_page_markdown(text, page, files) == shown
 
 
