@@ -7,8 +7,8 @@ from dataclasses import replace
 from itertools import tee
 from pathlib import Path
 
-from d2c.api.tree import Tree
-from d2c.base.errors import FormatError
+from d2c.api.tree import Tree, warned
+from d2c.base.errors import Faults, FormatError
 from d2c.base.files import AnyPath, file_name
 from d2c.base.inputs import names_of
 from d2c.parsing.sentence import Sentence
@@ -37,7 +37,7 @@ def search(
 
     Raises FormatError, and ValueError for a pattern that cannot be read.
     """
-    reading = Reading(format, marked=head_rules == "marked")
+    reading = Reading(format, marked=head_rules == "marked", faults=Faults(no_tree=warned))
     files = reading.files([Path(path)], *PARSED)
     for file in files:
         for *_, [found] in search_file(file, [pattern], reading, head_rules):

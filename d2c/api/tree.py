@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TextIO
 
-from d2c.base.errors import FormatError
+from d2c.base.errors import Faults, FormatError
 from d2c.base.files import AnyPath, file_name, open_output
 from d2c.base.inputs import is_called
 from d2c.parsing.json_lines import format_tree, to_json
@@ -360,6 +361,11 @@ def _highest(ctree: CTree) -> int:
     return ctree.root + (ctree.top is not None)
 
 
+def warned(error: FormatError) -> None:
+    """Warn of a sentence that is left out."""
+    warnings.warn(f"{error}; left out", stacklevel=2)
+
+
 def read(path: AnyPath, *, format: str | None = None, head_rules: str | None = None) -> Iterator[Tree]:
     """Yield the trees of a treebank file (`-`: standard input), without traces and function tags.
 
@@ -367,12 +373,12 @@ def read(path: AnyPath, *, format: str | None = None, head_rules: str | None = N
     head_rules: a bundled table or a file that says which children are heads, `marked`: as the treebank marks
                 them; without it spans have no heads, unless the treebank marks some
 
-    Raises FormatError.
+    Warns of sentences without a tree: not parsed, `(())`, or of traces alone. Raises FormatError.
     """
     from d2c.trees.formats.reading import Reading
 
     rules = load_head_rules(head_rules) if head_rules else None
-    reading = Reading(format, marked=head_rules == "marked")
+    reading = Reading(format, marked=head_rules == "marked", faults=Faults(no_tree=warned))
     for ctree in reading(Path(path)):
         if reading.nothing_marked:
             raise FormatError(file_name(path), 0, 0, NOTHING_MARKED)

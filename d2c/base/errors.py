@@ -48,7 +48,11 @@ class FormatError(ValueError):
 
     def after(self, sentences: int) -> FormatError:
         """Add the sentences that come before those from which the error counted."""
-        return FormatError(self.file, self.line, self.sentence and self.sentence + sentences, self.message)
+        return type(self)(self.file, self.line, self.sentence and self.sentence + sentences, self.message)
+
+
+class NoTree(FormatError):
+    """A sentence without a tree, which is no fault of a file: it is left out, and keeps its number."""
 
 
 class FormatErrors(FormatError):
@@ -137,9 +141,10 @@ Refuse = Callable[[FormatError], None]
 """Is given what is wrong with a sentence: raises it, or the reader goes on with the next sentence."""
 
 
-def stop(error: FormatError) -> NoReturn:
-    """Raise the error."""
-    raise error from None
+def stop(error: FormatError) -> None:
+    """Raise the error, unless it is only that there is no tree."""
+    if not isinstance(error, NoTree):
+        raise error from None
 
 
 @dataclass(frozen=True)
@@ -148,10 +153,12 @@ class Faults:
 
     limit:   errors after which reading ends; they are raised together, there or at the end of the file
     skipped: is given each error, and the file is read without these sentences; None: it cannot be read
+    no_tree: is given sentences without a tree if `skipped` is not
     """
 
     limit: int = 1
     skipped: Refuse | None = None
+    no_tree: Refuse = stop
 
 
 class Refusals:
@@ -178,6 +185,8 @@ class Refusals:
         self.file = error.file
         if self.faults.skipped:
             self.faults.skipped(error)
+        elif isinstance(error, NoTree):
+            self.faults.no_tree(error)
         elif len(self._errors) + 1 >= self.faults.limit:
             self.fail(error)
         else:

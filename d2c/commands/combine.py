@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -72,6 +73,7 @@ def combine(
         raise click.UsageError("give the files of two parsers or more")
     if gold and (weights or threshold is not None or to):
         raise click.UsageError("--learn writes weights; leave out --weights, --threshold and --to")
+    reading = replace(reading, unparsed=True)
     name = voting_of(files if gold is None else (gold, *files), reading)
     voting = VOTINGS[name]
     if gold:

@@ -58,7 +58,7 @@ def convert(
     *.tiger.xml, *.alpino.xml, *.trees.conllu (trees in comments), each also with .gz. D-trees (*.conllu,
     *.conll) become CoNLL-U with all its columns; `encode` and `decode` convert between trees and d-trees.
     """
-    reading = replace(reading, raw=not clean)
+    reading = replace(reading, raw=not clean, unparsed=True)
     if heads and (reading.traces or reading.merge):
         raise click.UsageError("--traces and --merge keep no heads; convert twice")
     if heads and reading.faults.skipped:

@@ -174,6 +174,7 @@ def evaluate(
     golden, *others = (reading.files([given], *conllu) for given in (gold, *guesses))
     if reading.raw and metric in ("evalb", "spmrl") and max(map(len, (golden, *others))) > 1:
         raise click.UsageError("with --raw EVALB reads one file of gold and one of GUESS")
+    reading = replace(reading, unparsed=True)
     reading = reading if metric == "attachment" else reading.as_told_by(golden[0])
     files = [Pairs(golden, guess, reading) for guess in others]
     for line in _lines(metric, files, report, **options):

@@ -175,10 +175,9 @@ def faults_options(command: Command) -> Command:
 
     @wraps(command)
     def with_faults(max_errors: int, skip_bad: bool, **options: Any) -> None:
-        skipped = Skipped() if skip_bad else None
-        if skipped:
-            click.get_current_context().call_on_close(skipped.report)
-        command(faults=Faults(max_errors, skipped), **options)
+        skipped = Skipped()
+        click.get_current_context().call_on_close(skipped.report)
+        command(faults=Faults(max_errors, skipped if skip_bad else None, skipped), **options)
 
     options: tuple[Decorator, ...] = (
         click.option(

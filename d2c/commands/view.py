@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import webbrowser
+from dataclasses import replace
 from itertools import dropwhile, takewhile
 from pathlib import Path
 
@@ -72,6 +73,7 @@ def view(
     if dtrees and reading.faults.skipped:
         raise click.UsageError("--dtrees needs all sentences of both files; leave out --skip-bad")
     check_ending(output, PAGES)
+    reading = replace(reading, unparsed=True)
     files = reading.files(trees, *PARSED, *DTREE_SUFFIXES)
     if dtrees and len(files) > 1:
         raise click.UsageError("--dtrees has the sentences of a single file")

@@ -96,7 +96,11 @@ def of_file(experiment: PaperExperiment, path: Path, part: str) -> Scored:
 
     Raises FormatError unless they are over the tokens of the part, in its order.
     """
-    gold, guess, file = experiment.gold(part), list(Reading()(path)), experiment.treebank.files[part]
+    gold, guess, file = (
+        experiment.gold(part),
+        list(Reading(unparsed=True)(path)),
+        experiment.treebank.files[part],
+    )
     for number, (a, b) in enumerate(zip(gold, guess, strict=False), 1):
         if a.tokens.forms != b.tokens.forms:
             raise FormatError(str(path), 0, number, f"is of other tokens than those of {file}")

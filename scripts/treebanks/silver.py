@@ -31,7 +31,9 @@ def silver_trees(path: Path) -> Iterator[CTree]:
 
 def silver_pairs(path: Path, all_of_them: bool = False) -> Iterator[tuple[CTree, DTree]]:
     """Yield the same trees with their d-trees, or all trees. Raises FormatError."""
-    for number, (ctree, dtree) in enumerate(zip(Reading()(path), read_conllu(gold_of(path)), strict=True), 1):
+    for number, (ctree, dtree) in enumerate(
+        zip(Reading(unparsed=True)(path), read_conllu(gold_of(path)), strict=True), 1
+    ):
         if ctree.tokens.forms != dtree.tokens.forms:
             raise FormatError(str(path), 0, number, "has other words than its d-tree")
         if all_of_them or agrees(ctree, dtree):

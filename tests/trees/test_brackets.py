@@ -136,10 +136,10 @@ def test_traces(tmp_path: Path) -> None:
     assert remove_empty(only) is None
 
 
-def test_traces_alone_still_count_lines(tmp_path: Path) -> None:
+def test_traces_alone_still_count(tmp_path: Path) -> None:
     path = tmp_path / "x.mrg"
     path.write_text("(S (-NONE- *))\n(S (NN x))\n(S (NN x)\n", encoding="utf-8")
-    with faulty(path, 3, 2, about="closing bracket"):
+    with faulty(path, 3, 3, about="closing bracket"):
         list(read_brackets(path, clean=True))
 
 

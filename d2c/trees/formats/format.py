@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from typing import Any, Generic, Literal, NamedTuple, TextIO, TypeVar
 
-from d2c.base.errors import FormatError, Refuse, shortened, stop
+from d2c.base.errors import FormatError, NoTree, Refuse, shortened, stop
 from d2c.base.files import AnyPath, file_name
 from d2c.trees.conventions import CONVENTIONS, SAMPLE, ConventionName, cleaned, convention_of
 from d2c.trees.ctree import CTree
@@ -62,6 +62,7 @@ OF_GRAPHS: tuple[Attribute, ...] = (
 """What the formats of graphs hold."""
 
 OUTSIDE = "lines outside trees"
+_ERROR = ("ERROR",)  # words and tags of the tree in the place of a sentence that was not parsed
 
 
 MOST_DIGITS = 18  # of a number in a file; nothing has as many words, nodes or lines
@@ -88,6 +89,7 @@ class Options:
     charset:    of the file; None: as the format has it
     n_best:     all parses of a sentence that has several, not the first alone
     convention: by which labels are cleaned; None: told by the first trees
+    unparsed:   sentences that were not parsed, too, as the marked tree that is in their place
     by_labels:  heads are marked by labels, if at all: a file in which none is marked is refused
     left_out:   counts what the file says and trees do not keep
     marks:      counts the first trees of files, and those in which a head child is marked
@@ -100,6 +102,7 @@ class Options:
     charset: str | None = None
     n_best: bool = False
     convention: ConventionName | None = None
+    unparsed: bool = True
     by_labels: bool = False
     left_out: Counter[str] = field(default_factory=Counter)
     marks: Counter[str] = field(default_factory=Counter)
@@ -224,14 +227,29 @@ class Reader(Generic[Tree]):
 
 
 def _tidy(options: Options) -> Callable[[Any], Any] | None:
-    """Return what makes a raw tree one as the options say; None for nothing."""
+    """Return what makes a raw tree one as the options say, or a text: why there is none; None for nothing."""
+    work = _cleaning(options)
+    if work is None and options.unparsed:
+        return None
+
+    def tidied(ctree: CTree | None) -> CTree | str | None:
+        if ctree is None:
+            return None
+        if ctree.tokens.forms == _ERROR == ctree.tokens.tags and not options.unparsed:
+            return "was not parsed"
+        return (work(ctree) if work else ctree) or "has no words, only traces"
+
+    return tidied
+
+
+def _cleaning(options: Options) -> Callable[[CTree], CTree | None] | None:
     convention = CONVENTIONS[options.convention or "penn"]
     work = resolve_traces if options.traces else cleaned if options.clean else None
     if options.marked:
         if work is None:
-            return lambda ctree: ctree and with_marked_heads(ctree)
-        return lambda ctree: ctree and work(with_marked_heads(ctree), convention)
-    return work and (lambda ctree: ctree and work(ctree, convention))
+            return with_marked_heads
+        return lambda ctree: work(with_marked_heads(ctree), convention)
+    return work and (lambda ctree: work(ctree, convention))
 
 
 def _raising(error: FormatError) -> Iterator[Any]:
@@ -299,12 +317,13 @@ CFormat = Format[CTree]
 
 def parse_all(
     items: Iterable[tuple[int, Item | ValueError]],
-    parse: Callable[[Item], Iterable[Tree | None]],
+    parse: Callable[[Item], Iterable[Tree | str | None]],
     file: str,
     refuse: Refuse = stop,
     may_be_empty: bool = False,
 ) -> Iterator[Tree]:
-    """Yield the trees of items; refuse, with line and sentence, an item where `parse` raises ValueError.
+    """Yield the trees of items; refuse, with line and sentence, an item where `parse` raises ValueError, and
+    a sentence for which it has a text: why it has no tree.
 
     Raises FormatError where there is no sentence at all, unless the items are part of a file.
     """
@@ -314,8 +333,10 @@ def parse_all(
             if isinstance(item, ValueError):
                 raise item
             for tree in parse(item):
-                if tree is not None:
-                    sentences += 1
+                sentences += tree is not None
+                if isinstance(tree, str):
+                    refuse(NoTree(file, line, sentences, tree))
+                elif tree is not None:
                     yield tree
         except ValueError as error:
             sentences += 1

@@ -38,9 +38,10 @@ class Reading:
     format_name: None for what the file's name says; marked: head children are those that the treebank marks;
     raw: trees keep traces, function tags and indices; strict: what stands between trees is an error;
     charset: of files that are not in UTF-8; n_best: all parses of n-best lists; convention: of labels, None
-    for what a file's first trees tell; continuous: `raise` or `split` gaps; merge: join first what was split;
-    faults: what becomes of sentences that cannot be read; left_out: by file, what trees do not keep of it,
-    however often it is read; marks: how many of the first trees of all files mark heads
+    for what a file's first trees tell; unparsed: with marked trees for what was not parsed, as guesses have;
+    continuous: `raise` or `split` gaps; merge: join first what was split; faults: what becomes of sentences
+    that cannot be read; left_out: by file, what trees do not keep of it, however often it is read; marks: how
+    many of the first trees of all files mark heads
     """
 
     format_name: str | None = None
@@ -52,6 +53,7 @@ class Reading:
     charset: str | None = None
     n_best: bool = False
     convention: ConventionName | None = None
+    unparsed: bool = False
     continuous: str | None = None
     merge: bool = False
     faults: Faults = Faults()
@@ -130,7 +132,7 @@ class Reading:
 
     def _options(self, path: Path, form: Format[CTree]) -> Options:
         left_out = self.left_out[file_name(path)] = Counter()
-        own = self.marked, self.traces, self.strict, self.charset, self.n_best, self.convention
+        own = self.marked, self.traces, self.strict, self.charset, self.n_best, self.convention, self.unparsed
         return Options(not self.raw, *own, "heads" not in form.holds, left_out, self.marks)
 
 
