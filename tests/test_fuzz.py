@@ -22,7 +22,7 @@ from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import format_conllu, read_conllu
 from d2c.trees.formats.registry import FORMATS, WRITABLE, Place, read_treebank, write_treebank
 from d2c.trees.repair import Repairs
-from fuzzing import commands, fitted, frame, inputs, models
+from fuzzing import commands, fitted, frame, inputs, models, seeds
 from tests import junk
 
 INPUTS, MODELS, JOBS = 200, 20, 2
@@ -40,6 +40,13 @@ for n in rng.choices(range(1, 13), k=300):
 for name in fitted.ROUTES:
     print(*fitted.fit(name, fitted.sample()).decode_all(dtrees), sep="\\n")
 """
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_there_are_good_texts_of_every_format(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(seeds.SEEDS[kind])
+    assert list(read_treebank(path, kind)) and (FORMATS[kind].write or kind in seeds.SHAPES)
 
 
 class Nouns:

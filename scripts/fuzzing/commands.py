@@ -16,6 +16,7 @@ READ, REFUSED, PARTLY = 0, 2, 3  # as docs/commands.md has them; the last one of
 NO_MEMORY = ("Unable to allocate", "MemoryError", "bad_alloc", "memory is short")
 LONGEST = 2_000  # characters of a line on standard error
 KEPT = "see --resume"  # ends the line on what an interrupted run has kept
+TOLD = (KEPT, "--strict refuses them")  # ends of lines that are no errors
 KEPTS = (".part", ".part.log")  # ends of the names of its files
 
 
@@ -75,7 +76,7 @@ def _faults(done: Done, command: str) -> list[tuple[str, bool]]:
     lines = done.errors.split("\n")[:-1]
     errors = [line for line in lines if line.startswith("d2c: ")]
     # `train` and `corpus` say what they do.
-    said = errors if command in ("train", "corpus") else [line for line in lines if not line.endswith(KEPT)]
+    said = errors if command in ("train", "corpus") else [line for line in lines if not line.endswith(TOLD)]
     usage = lines[:1] and lines[0].startswith("Usage: ") and lines[-1].startswith("Error: ")
     allowed = {READ, REFUSED} | ({PARTLY} if command in ("parse", "corpus") else set())
     return [

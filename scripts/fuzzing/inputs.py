@@ -22,6 +22,7 @@ from d2c.trees.cleaning import unescape, unwrap
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.formats.brackets import escape
 from d2c.trees.formats.conllu import read_conllu
+from d2c.trees.formats.graphs import known_column
 from d2c.trees.formats.reading import CONTINUOUS, Reading
 from d2c.trees.formats.registry import FORMATS, WRITABLE, read_treebank
 from fuzzing import seeds
@@ -212,7 +213,8 @@ def same(before: Iterator[CTree], after: Iterator[CTree], format_name: str) -> N
     """Raise Fault unless the trees are the same, but for what the format cannot hold."""
     try:
         for number, (one, other) in enumerate(zip(before, after, strict=True), 1):
-            expected, found = as_held(one, format_name), replace(other, head_children=None)
+            expected = as_held(one, format_name)
+            found = replace(other, tokens=_with_marks(other.tokens), head_children=None)
             if found != expected:
                 both = f"{str(expected)[:1500]}\nis now {str(other)[:1500]}"
                 raise Fault(f"sentence {number} as {format_name}: {both}")
@@ -243,7 +245,16 @@ def as_held(ctree: CTree, format_name: str) -> CTree:
     if "blanks" not in holds:
         forms, tags, labels = (tuple(map(_unbroken, column)) for column in (forms, tags, labels))
         lemmas, morphs = (column and tuple(map(_unbroken, column)) for column in (lemmas, morphs))
-    return CTree(Tokens(forms, tags, lemmas, morphs), labels, ctree.children, None, top)
+    return CTree(_with_marks(Tokens(forms, tags, lemmas, morphs)), labels, ctree.children, None, top)
+
+
+def _with_marks(tokens: Tokens) -> Tokens:
+    """Return words of whose lemma and morphology `--` says that nothing is known, whatever said so."""
+    lemmas, morphs = (
+        known_column("--" if value in ("", "_") else value for value in column or ())
+        for column in (tokens.lemmas, tokens.morphs)
+    )
+    return replace(tokens, lemmas=lemmas, morphs=morphs)
 
 
 def _unescaped(label: str) -> str:

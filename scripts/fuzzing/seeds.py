@@ -26,9 +26,12 @@ def treebank(rng: Random, format_name: str) -> bytes:
     runs = tree_lines(StringIO(SEEDS["discbracket"].decode()), AS_IT_IS.outside)
     ctrees = [parse_discbracket(str(text)) for _, text in runs]
     stream = StringIO()
-    write([ctree for ctree in ctrees if format_name != "brackets" or ctree.is_continuous()], stream)
+    gaps = "gaps" in FORMATS[format_name].holds
+    write([ctree for ctree in ctrees if gaps or ctree.is_continuous()], stream)
     return stream.getvalue().encode()
 
+
+_OF_GENIA = "</sentence></Annotation>\n"
 
 # Of each format that d2c does not write: what stands before a sentence, opens a node, is a token, closes it,
 # stands between tokens and after the sentence
@@ -38,6 +41,21 @@ SHAPES: Mapping[str, tuple[str, str, str, str, str, str]] = {
     "nbest": ("1 s\n-1\n(", "(X ", "(A a)", ")", " ", ")\n"),
     "floresta": ("#1 X\n", "(X+x ", "(A+a a)", ")", " ", "\n"),
     "sinica": ("#1:1.[0] ", "X(Head:", "A:a", ")", "|", "#\n"),
+    "sejong": ("; a\n", "(X ", "(A \uac00/A + \uac00/A)", ")", " ", "\n"),
+    "indexbracket": ("", "(X ", "(A 0)", ")", " ", "\ta\n"),
+    "corenlp": ('{"sentences": [{"parse": "', "(X ", "(A a)", ")", " ", '", "tokens": []}]}\n'),
+    "corenlpxml": (
+        "<root><sentence><tokens/><parse>",
+        "(X ",
+        "(A a)",
+        ")",
+        " ",
+        "</parse></sentence></root>\n",
+    ),
+    "jsontrees": ('{"tree": "', "(X ", "(A a)", ")", " ", '"}\n'),
+    "genia": ("<Annotation><sentence>", '<cons cat="X">', '<tok cat="A">a</tok>', "</cons>", " ", _OF_GENIA),
+    "frenchxml": ("<text><SENT>", "<NP>", '<w cat="A">a</w>', "</NP>", " ", "</SENT></text>\n"),
+    "conll2012": ("#begin document (x); part 000\n", "", "x 0 0 a A (X*)\n", "", "", "\n#end document\n"),
 }
 LINES = {"text": "word ", "heads": "NP left X@\n", "prm": "DELETE_LABEL X@\n"}  # @: a number
 # One token under many nodes; nodes that each have a token and the next node; one node over many tokens
