@@ -36,6 +36,12 @@ _PACKED = {  # that packed files begin with, and by which program
     b"\x28\xb5\x2f\xfd": "zstd",
     b"PK\3\4": "zip",
 }
+_DOCUMENTS = (".docx", ".odt", ".pptx", ".xlsx", ".epub")  # packed by zip, which nobody is to unpack
+_NO_TEXT = {  # that other files begin with, and what to do
+    b"%PDF": "a PDF; pdftotext makes plain text of it",
+    b"{\\rtf": "RTF; save it as plain text, in UTF-8, where it is written",
+    b"\xd0\xcf\x11\xe0": "a document of an office program; save it as plain text, in UTF-8, there",
+}
 
 
 def digest_of_file(path: AnyPath) -> str:
@@ -102,6 +108,10 @@ def _refuse_unreadable(stream: TextIO, name: str, encoding: str) -> None:
     bytes a character, many of them 0 in English, unless that is its encoding."""
     peek = getattr(stream.buffer, "peek", None)
     start = peek(1)[:1024] if peek else b""
+    known = (what for mark, what in _NO_TEXT.items() if start.startswith(mark))
+    last = [*_NO_TEXT.values()][-1] if start.startswith(b"PK\3\4") and name.endswith(_DOCUMENTS) else None
+    if what := next(known, last):
+        raise FormatError(name, 0, 0, f"is {what}")
     packed = next((program for mark, program in _PACKED.items() if start.startswith(mark)), None)
     if packed and not start.isascii():  # a text may begin with BZh
         message = f"is packed by {packed}; unpack it first (only names that end in .gz are unpacked here)"

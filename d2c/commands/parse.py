@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import replace
 from functools import partial
 from itertools import takewhile
@@ -15,6 +16,7 @@ import click
 from d2c import __version__
 from d2c.base.counting import many
 from d2c.base.errors import FormatError, install
+from d2c.base.files import file_name, first_characters
 from d2c.base.inputs import find_files, is_called, is_pattern, names_of
 from d2c.base.model_files import digest_of_directory
 from d2c.commands.options import (
@@ -40,7 +42,6 @@ from d2c.trees.formats.conllu import CONLLU
 
 if TYPE_CHECKING:  # their imports take a second: NLTK
     from d2c.models.model import Model
-    from d2c.parsing.input import InputKind
     from d2c.parsing.part import Finished, Write
     from d2c.parsing.stream import Done
 
@@ -49,6 +50,7 @@ if TYPE_CHECKING:  # their imports take a second: NLTK
 SOME_FAILED = 3  # exit status where sentences could not be parsed
 
 
+_STDIN = Path("-")
 _NAMES = TAGGED_NAMES + TEXT_NAMES + JSON_LINES
 
 
@@ -129,19 +131,20 @@ def parse(
 ) -> None:
     """Parse CoNLL-U (words and tags) or text into c-trees or, with `--to conllu`, into d-trees.
 
+    What INPUT is, if no option says it, is seen from its name and its beginning: CoNLL-U, JSON lines, or free
+    text (`--split`). On a terminal, each line that is typed is answered at once.
+
     MODEL is a directory, or a name that `d2c models` lists. It defaults to `en` (or `en-small`) if the first
     argument is a file, a pattern, or a directory that has INPUT. Without INPUT, standard input is read. For
     several files, directories and patterns (`'texts/**/*.txt'`), JSON lines name the file.
 
-    Several MODELs vote on the constituents: `d2c parse en en-clear --allow-pipeline spacy:en_core_web_sm`.
-    Text is split by the rules of the first one. A model's name after a MODEL is taken for a model, too,
-    unless there is a file of that name.
+    Several MODELs vote on constituents: `d2c parse en en-clear --allow-pipeline spacy:en_core_web_sm`. The
+    first one's rules split text. A model's name after a MODEL is a model, too, unless a file has that name.
 
     Sentences that cannot be parsed are reported on standard error. A marked empty tree takes their place, and
     the exit status is 3. Words without tags need a model with a tagger, or one made for a pipeline.
 
-    An interrupted run leaves what it has finished in OUTPUT.part. The same command with --resume continues
-    from there.
+    An interrupted run leaves what is finished in OUTPUT.part; the same command with --resume continues it.
 
     Confidences, in `--to json`, are probabilities that a constituent is right, fitted on --dev in training;
     in models without these, they are numbers that only rank the constituents of one model.
@@ -152,22 +155,21 @@ def parse(
     from d2c.parsing.stream import batched, format_batch, parse_batches
     from d2c.parsing.text import PENN
 
-    models, inputs = given
+    models, (source, chosen["kind"]) = given[0], _found(given[1], chosen["kind"], output)
     options = ParseOptions(**{name: value for name, value in chosen.items() if value is not None})
-    kind = KINDS[options.kind]
+    kind, typed = KINDS[options.kind], source == (_STDIN,) and sys.stdin.isatty()
     if options.language and not kind.cut:
         raise click.UsageError("--language cuts text into words; it needs --text or --split")
     load, gaps = _loaded(models, options, jobs)
     to = to or format_by_name(output) or format_for(gaps, output, (*JSON_LINES, *CONLLU.suffixes))
     form = _format(to, options)
-    name = names_of(source := _found(inputs, kind, output))
+    name = names_of(source)
     options = replace(options, ctrees=form.ctrees, confidences=form.confidences)
     digest = "" if str(output) == "-" else " ".join(map(digest_of_directory, models))
     settings = {"d2c": __version__, "model": digest, "to": to, **options.to_json(), "timeout": None}
     rules = rules_of(models[0], lambda: load()[0], options.language) if kind.cut else PENN
-    sentences = batched(read_sentences(source, options.kind, rules), options.batch_size)
-    opened = written(output, form.header, settings, resume)
-    with opened as (finished, write), progress(f"parsing {name}") as more:
+    sentences = batched(read_sentences(source, options.kind, rules), 1 if typed else options.batch_size)
+    with written(output, form.header, settings, resume) as (finished, write), _shown(name, typed) as more:
         try:
             rest = finished.rest(sentences, name)
             with closing(parse_batches(load, options, rest, partial(format_batch, to, name), jobs)) as parsed:
@@ -190,13 +192,48 @@ def _loaded(models: tuple[Path, ...], options: ParseOptions, jobs: int) -> tuple
     return lambda: trained, any(model.route.gaps_ for model in trained)
 
 
-def _found(inputs: tuple[Path, ...], kind: InputKind, output: Path) -> tuple[Path, ...]:
-    """Return the files that are meant. Raises FormatError, also where one is the output."""
-    hint = "say --text, --tokenized or --split for text" if kind.tagged else "name the files"
-    found = find_files(inputs, kind.suffixes, hint=hint)
+def _found(inputs: tuple[Path, ...], kind: str | None, output: Path) -> tuple[tuple[Path, ...], str]:
+    """Return the files that are meant, and their kind, if none is given. Those in directories that are no
+    text are named and left out.
+
+    Raises FormatError, also where one is the output, and UsageError for files of several kinds.
+    """
+    from d2c.parsing.input import KINDS, kind_of
+
+    if inputs == (_STDIN,) and sys.stdin.isatty():
+        return inputs, kind or "text"
+    found = find_files(inputs, KINDS[kind].suffixes if kind else _NAMES, hint="name the files")
     if output.is_file() and any(path.is_file() and path.samefile(output) for path in found):
         raise FormatError(str(output), 0, 0, "is also the input, or part of it; give the output another name")
-    return found
+    kinds = dict[str, Path]()  # with the first file of each
+    read = list[Path]()
+    for path in found:
+        try:
+            if path not in inputs:
+                first_characters(path, 1)
+            kinds.setdefault(kind or kind_of(path), path)
+            read.append(path)
+        except FormatError as error:
+            if path in inputs:
+                raise
+            say(f"d2c: {error}; left out")
+    if len(kinds) > 1:
+        several = " and ".join(f"{file_name(path)} ({one})" for one, path in kinds.items())
+        raise click.UsageError(f"{several} are of several kinds; parse them apart")
+    if not kinds:
+        raise FormatError(names_of(inputs), 0, 0, "no file in it is text")
+    [one] = kinds
+    if not kind and one == "split":
+        say(f"d2c: {names_of(tuple(read))}: free text (--split); say --text if each line is a sentence")
+    return tuple(read), one
+
+
+def _shown(name: str, typed: bool) -> AbstractContextManager[More]:
+    """Return what shows how far a file is parsed; nothing does among lines that are typed."""
+    if not typed:
+        return progress(f"parsing {name}")
+    say("d2c: type sentences, one on each line; Ctrl-D ends")
+    return nullcontext(lambda _sentences, _tokens, _share=0.0: None)
 
 
 def _write_all(parsed: Iterable[Done], write: Write, more: More, strict: bool) -> None:

@@ -10,11 +10,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import groupby
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from d2c.base.errors import FormatError
-from d2c.base.files import NOT_UTF8, file_name, open_input
-from d2c.base.inputs import Paths, files_of
+from d2c.base.files import NOT_UTF8, file_name, first_characters, open_input
+from d2c.base.inputs import Paths, files_of, is_called
 from d2c.parsing.json_lines import read_given
 from d2c.parsing.options import JSON, JSON_LINES, TAGGED, TAGGED_NAMES, TEXT_NAMES
 from d2c.parsing.sentence import Sentence, refused
@@ -26,12 +27,19 @@ from d2c.trees.dtree import DTree
 from d2c.trees.formats.bracket_lines import BLANKS
 from d2c.trees.formats.conllu import Chunk, has_two_tagsets, parse_conllu
 from d2c.trees.formats.format import check_text
+from d2c.trees.formats.registry import treebank_called
 
 _BYTE_ORDER_MARK = "\ufeff"
 _UNDECODED = re.compile("[\ud800-\udfff\0]")  # NUL; what is no UTF-8, by `surrogateescape`
 _WORD = re.compile(rf"[^{BLANKS}]+")
 
 _NO_TAG, _NO_HEAD = "_", -1
+_START = 4096  # characters of a file, which show what it is
+_TAGGED_START = re.compile(r"(?:#.*\n|\s)*\d+(?:[-.]\d+)?\t")
+_TREE = re.compile(r"\s*\([-A-Z0-9_]*\s*\([-A-Z0-9=$|+]+[\s(]")
+_PAGE = re.compile(
+    r"\s*(?:<!--.*?-->\s*|<\?xml[^>]*>\s*)?<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE
+)
 
 
 class InputKind(NamedTuple):
@@ -90,6 +98,28 @@ def sentences_of(
                 yield refused(FormatError(file, line.number, 0, _why(line.text)))
             elif line.text.strip():
                 yield sentence_of_line(line, file, words_of, rules)
+
+
+def kind_of(path: Path) -> str:
+    """Return the kind of input that a file is by its name, or else by how it begins: free text, if nothing
+    else; CoNLL-U where that cannot be seen.
+
+    Raises FormatError for a treebank and a page of the web, and for what is no text.
+    """
+    start = first_characters(path, _START).removeprefix("\xef\xbb\xbf")
+    if not start or is_called(path, TAGGED_NAMES) or _TAGGED_START.match(start):
+        return TAGGED
+    if is_called(path, JSON_LINES) or start.lstrip().startswith('{"'):
+        return JSON
+    name, why = file_name(path), ""
+    if treebank_called(path) or _TREE.match(start):
+        again = f"d2c encode {name} -o words.conllu; d2c parse words.conllu"
+        why = f"is a treebank; to parse its words again: {again}"
+    elif _PAGE.match(start):
+        why = "is HTML; `pandoc -t plain`, or saving as text in a browser, makes plain text of it"
+    if why:
+        raise FormatError(name, 0, 0, why)
+    return "split"
 
 
 def sentence_of_line(

@@ -158,7 +158,7 @@ _OPEN = re.compile(  # what a heading does not end in
 _WORDS = NLTKWordTokenizer()
 _OTHERWISE = {"[?!]": "[?!]+", "([^'])' ": r"([^'])'(?=\s)"}  # than NLTK
 _WORDS.PUNCTUATION = [
-    *((re.compile(_OTHERWISE.get(rule.pattern, rule.pattern)), by) for rule, by in _WORDS.PUNCTUATION),
+    *((re.compile(_OTHERWISE.get(told := str(rule.pattern), told)), by) for rule, by in _WORDS.PUNCTUATION),
     (re.compile("…+"), r" \g<0> "),
     (_NOTED, " . "),
 ]

@@ -262,9 +262,10 @@ def test_a_run_over_several_inputs_goes_on(model: Path, texts: Path) -> None:
 
 
 def test_inputs_that_are_not_there(model: Path, texts: Path) -> None:
-    known = "no file in it is called .conllu .conll; say --text, --tokenized or --split for text"
+    Path("none.d").mkdir()
+    known = "no file in it is called .conllu .conll .txt .text .json .jsonl; name the files"
     for given, says in (
-        (["texts"], f"texts: {known}"),
+        (["none.d"], f"none.d: {known}"),
         (["texts/b", "--text", "none"], "none: cannot be read: No such file or directory"),
         (["texts/*.tex"], "texts/*.tex: no file has such a name"),
         (["texts/1..2", "--text"], "texts/1: cannot be read: No such file or directory"),
