@@ -18,7 +18,7 @@ from importlib.util import find_spec
 from itertools import chain, pairwise
 from pathlib import Path
 from types import ModuleType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from d2c.models.spelling import CLOSING, FULL_WIDTH, OPENING, TYPOGRAPHIC
 from d2c.protocols.dparser import TextRules, Word
@@ -155,10 +155,10 @@ _OPEN = re.compile(  # what a heading does not end in
     r"(?:[,;–—-]|\b(?:an?|the|and|or|but|of|to|in|on|at|by|for|from|with|as|is|are|was|were|that|than"
     "|which|who|when|if))$"
 )
-_WORDS = NLTKWordTokenizer()
+_WORDS: Any = NLTKWordTokenizer()  # its rules are of several types
 _OTHERWISE = {"[?!]": "[?!]+", "([^'])' ": r"([^'])'(?=\s)"}  # than NLTK
 _WORDS.PUNCTUATION = [
-    *((re.compile(_OTHERWISE.get(told := str(rule.pattern), told)), by) for rule, by in _WORDS.PUNCTUATION),
+    *((re.compile(_OTHERWISE.get(rule.pattern, rule.pattern)), by) for rule, by in _WORDS.PUNCTUATION),
     (re.compile("…+"), r" \g<0> "),
     (_NOTED, " . "),
 ]
