@@ -9,6 +9,7 @@ from io import StringIO
 
 import click
 
+from d2c import __version__
 from d2c.base.errors import FormatError, ModelError, ParameterError, TooManyErrors
 from d2c.commands.terminal import say
 
@@ -55,7 +56,7 @@ class Commands(click.Group):
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="d2c", prog_name="d2c", message="%(prog)s %(version)s")
+@click.version_option(__version__, prog_name="d2c", message="%(prog)s %(version)s")
 def cli() -> None:
     """Parse constituents with an off-the-shelf dependency parser.
 
