@@ -184,11 +184,9 @@ def historical(path: Path, clean: bool) -> Iterator[Sentence]:
 
     def cut(node: Node) -> Node:
         label, below = node
-        if label in _NO_TEXT:
-            return node
         if not isinstance(below, str):
             return label, [cut(child) for child in below]
-        if not is_word(label, below):
+        if not is_word(label, below) or re.match(r"\{|<(?!dash/?>)", below):  # as <P_1> below CODE
             return node
         end = below.rfind("-", 1, -1)
         return label, re.sub("<dash/?>", "-", below[:end] if end > 0 else below)
