@@ -9,7 +9,6 @@ from io import StringIO
 
 import click
 
-from d2c import __version__
 from d2c.base.errors import FormatError, ModelError, ParameterError, TooManyErrors
 from d2c.commands.terminal import say
 
@@ -56,7 +55,7 @@ class Commands(click.Group):
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="d2c", message="%(prog)s %(version)s")
+@click.version_option(package_name="d2c-parser", prog_name="d2c", message="%(prog)s %(version)s")
 def cli() -> None:
     """Parse constituents with an off-the-shelf dependency parser.
 

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from d2c import __version__
 from d2c.base.counting import many
 from d2c.base.errors import needs
 from d2c.base.inputs import names_of
@@ -164,7 +163,12 @@ def _planned(
         cut = KINDS[options.kind].split and not tagged
         rules = rules_of(directory, load, options.language) if cut else PENN
     inputs = Inputs(files, options, rules, others)
-    settings = {"d2c": __version__, "pyarrow": version("pyarrow"), "model": digest, **options.to_json()}
+    settings = {
+        "d2c": version("d2c-parser"),
+        "pyarrow": version("pyarrow"),
+        "model": digest,
+        **options.to_json(),
+    }
     del settings["patience"], settings["retry_failed"], settings["strict"]
     return inputs, Job(model, digest, options, tagged), settings
 

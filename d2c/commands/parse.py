@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import replace
 from functools import partial
+from importlib.metadata import version
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from d2c import __version__
 from d2c.base.counting import many
 from d2c.base.errors import FormatError, install
 from d2c.base.files import file_name, first_characters
@@ -166,7 +166,7 @@ def parse(
     name = names_of(source)
     options = replace(options, ctrees=form.ctrees, confidences=form.confidences)
     digest = "" if str(output) == "-" else " ".join(map(digest_of_directory, models))
-    settings = {"d2c": __version__, "model": digest, "to": to, **options.to_json(), "timeout": None}
+    settings = {"d2c": version("d2c-parser"), "model": digest, "to": to, **options.to_json(), "timeout": None}
     rules = rules_of(models[0], lambda: load()[0], options.language) if kind.cut else PENN
     sentences = batched(read_sentences(source, options.kind, rules), 1 if typed else options.batch_size)
     with written(output, form.header, settings, resume) as (finished, write), _shown(name, typed) as more:
