@@ -156,9 +156,9 @@ _OPEN = re.compile(  # what a heading does not end in
     "|which|who|when|if))$"
 )
 _WORDS: Any = NLTKWordTokenizer()  # its rules are of several types
-_OTHERWISE = {"[?!]": "[?!]+", "([^'])' ": r"([^'])'(?=\s)"}  # than NLTK
+_OTHERWISE = {"[?!]": re.compile("[?!]+"), "([^'])' ": re.compile(r"([^'])'(?=\s)")}  # than NLTK
 _WORDS.PUNCTUATION = [
-    *((re.compile(_OTHERWISE.get(rule.pattern, rule.pattern)), by) for rule, by in _WORDS.PUNCTUATION),
+    *((_OTHERWISE.get(rule.pattern, rule), by) for rule, by in _WORDS.PUNCTUATION),
     (re.compile("…+"), r" \g<0> "),
     (_NOTED, " . "),
 ]
