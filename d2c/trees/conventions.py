@@ -142,8 +142,7 @@ class Convention:
         called TOP."""
         tokens, heads, children = ctree.tokens, ctree.head_children, ctree.children
         tokens = trusted_tokens(tokens.forms, tuple(map(self.tag.__getitem__, tokens.tags)), tokens)
-        labels = tuple(map(self.category.__getitem__, ctree.labels))
-        top = ctree.top
+        labels, top = tuple(map(self.category.__getitem__, ctree.labels)), ctree.top
         if top is None and labels and labels[-1] in WRAPPERS:
             rows, names = list(children), list(labels)
             top = take_wrapper(names, rows, clean=True)

@@ -53,8 +53,7 @@ def _tree(text: str) -> CTree | None:
     """
     pieces = text.split(")")
     after = pieces.pop()
-    forms: list[str] = []  # not list[str](): that takes as long as four words
-    tags: list[str] = []
+    leaves: list[str] = []  # not list[str](): that takes as long as four words
     labels: list[str] = []
     children: list[list[int]] = []
     open_labels: list[str] = []
@@ -70,9 +69,7 @@ def _tree(text: str) -> CTree | None:
                 for _ in begun:
                     open_kids.append(kids)
                     kids = []
-            tag, _, form = leaf.partition(" ")
-            tags.append(tag)
-            forms.append(form)
+            leaves.append(leaf)
             kids.append(token)
             token += 1
         else:
@@ -83,9 +80,11 @@ def _tree(text: str) -> CTree | None:
             node += 1
     if token != n or open_kids or len(kids) != 1 or after.strip(BLANKS):
         return None
-    words = "".join(forms) + "".join(tags)
-    if not all(tags) or not all(forms) or " " in words or "\n" in words or "\t" in words or "\r" in words:
+    names = " ".join(leaves).split(" ")  # tag and word in turn
+    words = "".join(names)
+    if len(names) != 2 * n or "" in names or "\n" in words or "\t" in words or "\r" in words:
         return None
+    tags, forms = names[::2], names[1::2]
     rows = [*map(tuple, children)]
     top = take_wrapper(labels, rows, clean=False)
     if not all(labels) and not all(labels[:-1]):
