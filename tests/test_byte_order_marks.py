@@ -27,6 +27,18 @@ TREEBANKS = {
     "historical": "((IP-MAT (NP-SBJ (N Café-café)) (. .-.)) (ID X,.1))\n",
     "cess": "(S (NP (NN Café café)) (. . .))\n",
     "nbest": "1 s.1\n-2.5\n(S (NP (NN Café)) (. .))\n",
+    "indexbracket": "(S (NN 0) (. 1))\tCafé .\n",
+    "sejong": "(S (NP Café/NNG) (VP a/NP + b/JX))\n",
+    "conll2012": "#begin document (a); part 000\na 0 0 Café NN (TOP*) - - - A * -\n\n#end document\n",
+    "constituency": "# constituency = (ROOT (NN Café))\n1\tCafé\t_\tNN\tNN\t_\t0\troot\t_\t_\n\n",
+    "corenlp": '{"sentences": [{"parse": "(ROOT (NN Café))", "tokens": [{"index": 1, "word": "Café"}]}]}\n',
+    "corenlpxml": (
+        "<root><document><sentences><sentence id='1'><tokens><token id='1'><word>Café</word></token></tokens>"
+        "<parse>(ROOT (NN Café))</parse></sentence></sentences></document></root>"
+    ),
+    "jsontrees": '{"trees": "(S (NN Café))"}\n',
+    "genia": "<Annotation><sentence><cons cat='S'><tok cat='NN'>Café</tok></cons></sentence></Annotation>",
+    "frenchxml": "<text><SENT><NP><w cat='N' lemma='café'>Café</w></NP></SENT></text>",
     "sinica": "#1:1.[0] NP(Head:Nab:看)#。(PERIODCATEGORY)\n",
     "floresta": "#1 CP1 A\n(STA+fcl (SUBJ+np (H+n história)) (.))\n",
     "tigerxml": '<s id="s1"><graph><terminals><t id="a" word="Café" pos="NN"/></terminals></graph></s>',

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from itertools import count
 from pathlib import Path
@@ -158,7 +158,7 @@ class Faults:
 
     limit: int = 1
     skipped: Refuse | None = None
-    no_tree: Refuse = stop
+    no_tree: Refuse = field(default=stop, compare=False)
 
 
 class Refusals:

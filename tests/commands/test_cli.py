@@ -310,7 +310,7 @@ def test_version() -> None:
 
 
 def test_each_command_is_a_file() -> None:
-    helpers = {"__init__", "cli", "options", "progress", "terminal"}
+    helpers = {"__init__", "cli", "counts", "options", "progress", "terminal"}
     files = {path.stem for path in (ROOT / "d2c" / "commands").glob("*.py")}
     assert files - helpers == set(COMMANDS)
 
@@ -353,7 +353,7 @@ def test_json_lines_in_a_pipe_are_recognised() -> None:
             "d2c: is it JSON lines? draw, phrases, search and view read them with --format json"
         )
     done = d2c("search", "NP", "-", "--format", "json", "--count", stdin=line * 2)
-    assert done.stdout.splitlines()[1:] == ["<stdin>\t2\t2\t2"]
+    assert done.stdout.splitlines()[1:] == ["<stdin>\tNP\t2\t2\t2\t2"]
 
 
 def test_text_in_place_of_trees_is_recognised(tmp_path: Path) -> None:
