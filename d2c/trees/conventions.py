@@ -14,7 +14,7 @@ from itertools import compress
 from sys import intern
 from typing import Literal
 
-from d2c.trees.cleaning import WRAPPERS, take_wrapper, without_tokens
+from d2c.trees.cleaning import WRAPPERS, is_punctuation, take_wrapper, without_tokens
 from d2c.trees.ctree import CTree, trusted_ctree, trusted_tokens
 
 EMPTY_TAG = "-NONE-"
@@ -70,12 +70,12 @@ def _is_empty_penn(form: str, tag: str) -> bool:
 
 
 def _is_empty_historical(form: str, tag: str) -> bool:
-    """Return whether a token is an empty element: by its form, as `(NUM 0)` is none."""
+    """Return whether a token is an empty element: by its form, but `(NUM 0)` and `(. *)` are none."""
     if tag == EMPTY_TAG:
         return True
     if not form.startswith(("*", "0", "I")) or not _EMPTY_HISTORICAL.fullmatch(form):
         return False
-    return form != "0" or not tag.startswith(_NUMERAL)
+    return not (form == "0" and tag.startswith(_NUMERAL)) and not (form == "*" and is_punctuation(tag))
 
 
 class Known(dict[str, str]):

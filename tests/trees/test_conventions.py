@@ -103,6 +103,8 @@ def test_the_ids_of_historical_trees_are_comments(tmp_path: Path) -> None:
     [
         ("( (IP-MAT (N mother-in-law) (VB slept)) (ID 1;X))", ("mother-in-law", "slept"), None),
         ("( (IP-MAT (NUM 0) (N men) (C 0)) (ID 1;X))", ("0", "men"), None),
+        ("( (IP-MAT (N men) (VB go) (NP-SBJ *) (. *)))", ("men", "go", "*"), None),
+        ("( (IP-MAT (N men-man) (VB go-go) (. *-*)))", ("men", "go", "*"), ("man", "go", "*")),
         (
             "( (IP-MAT (N mother<dash/>in<dash/>law-motherinlaw) (VB slept-sleep) (X odd)))",
             ("mother-in-law", "slept", "odd"),
