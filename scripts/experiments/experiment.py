@@ -116,7 +116,7 @@ class Treebank:
 
     def made_of(self) -> dict[str, Any]:
         """Return what its trees depend on, for `Store.step`. Raises OSError."""
-        read = {field.name: getattr(self.reading, field.name) for field in fields(Reading)}
+        read = {one.name: getattr(self.reading, one.name) for one in fields(Reading) if one.compare}
         read.pop("faults")
         own_rules = self.head_rules not in known_head_rules()
         rules = digest_of_file(Path(self.head_rules)) if own_rules else self.head_rules

@@ -120,7 +120,7 @@ def _judge_treebank(case: Case) -> str:
         written = f"written{FORMATS[target].suffixes[0]}"
         if d2c("convert", source, written, "--to", target, *flags).status == READ:
             said = "read"
-            ctrees = Reading(**{"format_name": case.kind} | reading)(Path(source))
+            ctrees = Reading(**{"format_name": case.kind, "unparsed": True} | reading)(Path(source))
             same(ctrees, read_treebank(written, target), target)
     command, *options = case.given["arguments"]
     if d2c(command, *options).status == READ and command == "encode":

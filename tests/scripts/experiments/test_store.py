@@ -78,7 +78,7 @@ def test_what_is_made_of_other_things_is_another_step(
 def test_another_version_makes_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make = Maker({})
     Store(tmp_path).step("step", {"a": 1}, make)
-    monkeypatch.setattr(store_module, "version", lambda _: "0.0.0")
+    monkeypatch.setattr(store_module, "__version__", "0.0.0")
     Store(tmp_path).step("step", {"a": 1}, make)
     assert make.count == 2
 
