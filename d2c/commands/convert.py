@@ -12,27 +12,20 @@ import click
 from d2c.base.errors import FormatError, refusing
 from d2c.base.files import open_output
 from d2c.base.inputs import is_called, names_of, of_each
-from d2c.commands.options import FilePath, continuous_option, file_options
+from d2c.commands.options import FilePath, continuous_option, file_options, format_of_trees
 from d2c.commands.progress import shown
 from d2c.commands.terminal import say
 from d2c.trees.formats.conllu import CONLLU, format_conllu, read_conllu
 from d2c.trees.formats.constituency import CONSTITUENCY
 from d2c.trees.formats.conversion import convert_treebank, told_left_out
 from d2c.trees.formats.reading import Reading
-from d2c.trees.formats.registry import DTREE_SUFFIXES, FORMATS, WRITABLE, treebank_called, treebank_in
+from d2c.trees.formats.registry import DTREE_SUFFIXES, WRITABLE, treebank_called, treebank_in
 
 
 @click.command()
 @click.argument("sources", type=FilePath, nargs=-1, required=True)
 @click.argument("target", type=FilePath)
-@click.option(
-    "--from",
-    "--format",
-    "format_name",
-    type=click.Choice(list(FORMATS)),
-    metavar="FORMAT",
-    help=f"{', '.join(FORMATS)}.  [default: by the name and the content]",
-)
+@format_of_trees(also=("--from",))
 @click.option("--to", "target_format", type=click.Choice(WRITABLE), help="[default: by the name]")
 @click.option("--clean", is_flag=True, help="Remove traces, function tags and co-indices.")
 @click.option("--traces", is_flag=True, help="Move antecedents to their traces, then clean.")

@@ -59,11 +59,14 @@ def choice(name: str, values: Iterable[str], default: str, help: str | None = No
     return click.option(name, type=click.Choice(list(values)), default=default, show_default=True, help=help)
 
 
-def format_of_trees(*others: str) -> Decorator:
-    """Return the format of treebanks that are read, or one of others."""
+def format_of_trees(*others: str, also: tuple[str, ...] = ()) -> Decorator:
+    """Return the format of treebanks that are read, or one of others.
+
+    also: what else the option is called
+    """
     named = click.Choice([*FORMATS, *others])
     told = f"{', '.join(named.choices)}.  [default: by the name and the content]"
-    return click.option("--format", "format_name", type=named, metavar="FORMAT", help=told)
+    return click.option("--format", *also, "format_name", type=named, metavar="FORMAT", help=told)
 
 
 def kind_option(kind: str, says: str) -> Decorator:

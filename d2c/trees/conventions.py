@@ -64,16 +64,15 @@ def _tag_without_function(tag: str) -> str:
     return tag if tag.startswith("-") else _TAG_FUNCTION.sub("", tag)
 
 
-def _is_empty_penn(form: str, tag: str) -> bool:
-    """Return whether a token is an empty element: by its tag or, where a treebank forgot that, its form."""
-    return tag == EMPTY_TAG or (form[:1] == "*" and _EMPTY_PENN.fullmatch(form) is not None)
+def _is_trace(form: str, _tag: str) -> bool:
+    """Return whether a form is an empty element's, where a treebank of Penn's family forgot the tag."""
+    return _EMPTY_PENN.fullmatch(form) is not None
 
 
-def _is_empty_historical(form: str, tag: str) -> bool:
-    """Return whether a token is an empty element: by its form, but `(NUM 0)` and `(. *)` are none."""
-    if tag == EMPTY_TAG:
-        return True
-    if not form.startswith(("*", "0", "I")) or not _EMPTY_HISTORICAL.fullmatch(form):
+def _is_gap(form: str, tag: str) -> bool:
+    """Return whether a form is an empty element's in a historical treebank, where `(NUM 0)` and `(. *)` are
+    words."""
+    if not _EMPTY_HISTORICAL.fullmatch(form):
         return False
     return not (form == "0" and tag.startswith(_NUMERAL)) and not (form == "*" and is_punctuation(tag))
 
@@ -101,17 +100,21 @@ class Convention:
 
     category: of a phrase label, without what is a function or an index
     tag:      a part-of-speech tag without the same
-    is_empty: whether a token, by its form and tag, is an empty element
     begins:   the characters with which empty elements begin that no tag tells
+    by_form:  whether a token that begins so is one, by its form and tag
     not_text: the labels and tags of nodes below which there is no text of the sentence
     """
 
     name: ConventionName
     category: Known
     tag: Known
-    is_empty: Callable[[str, str], bool]
     begins: str
+    by_form: Callable[[str, str], bool]
     not_text: frozenset[str] = frozenset()
+
+    def is_empty(self, form: str, tag: str) -> bool:
+        """Return whether a token is an empty element."""
+        return tag == EMPTY_TAG or (form[:1] in self.begins and self.by_form(form, tag))
 
     def empty(self, ctree: CTree) -> list[bool]:
         """Return [n] which tokens are no text."""
@@ -120,12 +123,13 @@ class Convention:
 
     def no_text(self, ctree: CTree) -> set[int]:
         """Return the tokens that are no text: empty elements, and what stands below a node of `not_text`."""
-        tokens, begins, is_empty = ctree.tokens, self.begins, self.is_empty
+        tokens, begins, by_form = ctree.tokens, self.begins, self.by_form
         columns = zip(tokens.forms, tokens.tags, strict=True)
         found = {
             i
             for i, (form, tag) in enumerate(columns)
-            if tag == EMPTY_TAG or (form[:1] in begins and is_empty(form, tag))
+            if tag == EMPTY_TAG
+            or (form[:1] in begins and by_form(form, tag))  # as `is_empty`, without its call
         }
         if self.not_text and not self.not_text.isdisjoint((*ctree.labels, *tokens.tags)):
             n = len(tokens)
@@ -151,16 +155,14 @@ class Convention:
         return trusted_ctree(tokens, labels, children, heads, "TOP" if top == "" else top)
 
 
-PENN_TREEBANK = Convention(
-    "penn", Known(strip_function), Known(_tag_without_function), _is_empty_penn, begins="*"
-)
+PENN_TREEBANK = Convention("penn", Known(strip_function), Known(_tag_without_function), "*", _is_trace)
 _WITHOUT_INDICES = Known(without_indices)
 PENN_HISTORICAL = Convention(
     "historical",
     _WITHOUT_INDICES,
     _WITHOUT_INDICES,
-    _is_empty_historical,
-    begins="*0I",
+    "*0I",
+    _is_gap,
     not_text=frozenset(("ID", "CODE", "REF")),  # META (headings, speakers) is text
 )
 CONVENTIONS = {one.name: one for one in (PENN_TREEBANK, PENN_HISTORICAL)}
