@@ -11,18 +11,27 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
+from click.core import ParameterSource
 
 from d2c.base.counting import many
 from d2c.base.errors import FormatError, each_located, refusing
 from d2c.base.files import file_name
 from d2c.base.inputs import files_of, names_of, of_each
-from d2c.commands.options import FilePath, check_report, choice, file_options, format_option
+from d2c.commands.options import (
+    FilePath,
+    check_report,
+    choice,
+    file_options,
+    format_option,
+    heads_option,
+)
 from d2c.commands.terminal import say
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.formats.pairs import Pairs
 from d2c.trees.formats.reading import Read, Reading
 from d2c.trees.formats.registry import DTREE_SUFFIXES, format_of
+from d2c.trees.heads import HeadRules, load_head_rules
 from d2c.trees.scores.brackets import Metric
 from d2c.trees.scores.matches import Score, Totals
 
@@ -112,7 +121,9 @@ _SCORERS: dict[str, Callable[..., _Scorer]] = {  # of how files are read, and th
 METRIC_NAMES = (*_SCORERS, "attachment")
 
 
-def _lines(metric: str, files: Sequence[Pairs], report: Path | None, **options: Any) -> Iterator[str]:
+def _lines(
+    metric: str, files: Sequence[Pairs], report: Path | None, head_rules: HeadRules, **options: Any
+) -> Iterator[str]:
     """Yield the table of one guess, sentence by sentence, or that of several, file by file."""
     if metric == "attachment":
         yield from _attachment(files[0], options["punctuation"])
@@ -124,7 +135,7 @@ def _lines(metric: str, files: Sequence[Pairs], report: Path | None, **options: 
         from d2c.experiments.files import EVALUATED, compare_files, file_lines
         from d2c.experiments.report import write_report
 
-        comparison = compare_files(files, scorer.read, scorer.metric)
+        comparison = compare_files(files, scorer.read, scorer.metric, head_rules)
         if len(files) > 1:
             yield from file_lines(comparison)
         if report:
@@ -147,10 +158,17 @@ def _lines(metric: str, files: Sequence[Pairs], report: Path | None, **options: 
 @click.option(
     "--report", type=FilePath, help="HTML file: F1 by label and length, classes of errors, the worst trees."
 )
+@heads_option
 @format_option
 @file_options
 def evaluate(
-    metric: str, gold: Path, guesses: Sequence[Path], report: Path | None, reading: Reading, **options: Any
+    metric: str,
+    gold: Path,
+    guesses: Sequence[Path],
+    report: Path | None,
+    head_rules: str,
+    reading: Reading,
+    **options: Any,
 ) -> None:
     """Score trees as EVALB does (a table per sentence, then the summary), treebanks with gaps as disco-dop
     does (discbracket, or another format shown by the name), or CoNLL-U files.
@@ -170,6 +188,9 @@ def evaluate(
         raise click.UsageError("attachment, --disc-only and --raw are for one GUESS, without --report")
     if report:
         check_report(report)
+    elif click.get_current_context().get_parameter_source("head_rules") is ParameterSource.COMMANDLINE:
+        raise click.UsageError("--head-rules finds the heads that --report shows; leave it out without one")
+    rules = load_head_rules(head_rules)
     conllu = DTREE_SUFFIXES if metric == "attachment" else ()
     golden, *others = (reading.files([given], *conllu) for given in (gold, *guesses))
     if reading.raw and metric in ("evalb", "spmrl") and max(map(len, (golden, *others))) > 1:
@@ -177,7 +198,7 @@ def evaluate(
     reading = replace(reading, unparsed=True)
     reading = reading if metric == "attachment" else reading.as_told_by(golden[0])
     files = [Pairs(golden, guess, reading) for guess in others]
-    for line in _lines(metric, files, report, **options):
+    for line in _lines(metric, files, report, rules, **options):
         sys.stdout.write(line + "\n")
     for pairs in files:
         if pairs.spelling.words:

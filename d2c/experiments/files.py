@@ -19,17 +19,20 @@ from d2c.trees.conversion import to_labelled_dependencies
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.pairs import Pairs
 from d2c.trees.formats.reading import Read
-from d2c.trees.heads import load_head_rules
+from d2c.trees.heads import HeadRules
 from d2c.trees.scores.attachment import Attachment
 from d2c.trees.scores.brackets import Metric
 from d2c.trees.scores.matches import notes
 
 
-def compare_files(files: Sequence[Pairs], read: Read, metric: Metric) -> Comparison:
-    """Score each guess against gold, which they share. Raises FormatError."""
+def compare_files(files: Sequence[Pairs], read: Read, metric: Metric, head_rules: HeadRules) -> Comparison:
+    """Score each guess against gold, which they share. Raises FormatError.
+
+    head_rules: find the heads of trees in which none is marked
+    """
     for treebank in (files[0].gold, *(pairs.guess for pairs in files)):
         check_repeatable(treebank)
-    gold, headed = list(read(files[0].gold)), load_head_rules("collins").headed
+    gold, headed = list(read(files[0].gold)), head_rules.headed
     names = [Path(names_of(pairs.guess)).name for pairs in files]
     if len(set(names)) < len(names):
         names = [names_of(pairs.guess) for pairs in files]
@@ -50,7 +53,7 @@ def compare_files(files: Sequence[Pairs], read: Read, metric: Metric) -> Compari
 
     visible = [headed(metric.visible(ctree)) for ctree in gold]
     standard = GoldStandard(visible, list(map(to_labelled_dependencies, visible)), metric)
-    return Comparison(standard, list(map(row, names, files)))
+    return Comparison(standard, list(map(row, names, files)), head_rules=head_rules.name)
 
 
 def _over(gold: CTree, guess: CTree) -> CTree:

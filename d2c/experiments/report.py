@@ -72,6 +72,7 @@ def render(comparison: Comparison, table: Table = COMPARED) -> str:
         routes=names,
         colours=COLOURS,
         d_trees=routes[0].row.d_trees,
+        head_rules=comparison.head_rules,
         count=len(gold),
         tokens=sum(lengths),
         labels=_by_label([tally(route.judged, lambda b: b.label) for route in routes]),

@@ -153,14 +153,16 @@ class Row:
 class Comparison:
     """The rows of a table.
 
-    training: seconds of training the d-parser, once for each fold of jackknifing, too
-    tags:     share of the words to which the tagger gave the right tag; None where tags are gold
+    training:   seconds of training the d-parser, once for each fold of jackknifing, too
+    tags:       share of the words to which the tagger gave the right tag; None where tags are gold
+    head_rules: the table that finds the heads of all trees; "" where d-trees have them
     """
 
     gold: GoldStandard
     rows: Sequence[Row]
     training: float = 0.0
     tags: float | None = None
+    head_rules: str = ""
 
 
 def score(name: str, route: Route, gold: GoldStandard, parses: Parses) -> Row:

@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from d2c.commands.cli import cli
+from d2c.trees.marks import NOTHING_MARKED
 from tests.pages import Page
 from tests.treebanks import TREEBANKS, needs_treebanks
 from tests.trees.test_evalb import VECTORS, needs_vectors
@@ -23,6 +24,9 @@ CLEAN = """(TOP (S (NP (PRP They)) (VP (VBD slept) (ADVP (RB early))) (. .)))
 GUESS = """(TOP (S (NP (PRP They)) (VP (VBD slept)) (ADVP (RB early)) (. .)))
 (TOP (S (VP (VB Sleep))))
 """
+
+
+COLLINS, RIGHTMOST = [[2, 0, 2, 2], [0]], [[4, 4, 4, 0], [0]]  # heads in GUESS
 
 
 def run(*arguments: str | Path) -> Result:
@@ -227,6 +231,27 @@ def test_a_report_of_a_guess_without_the_punctuation(tmp_path: Path) -> None:
     done = run("evaluate", gold, guess, "--report", tmp_path / "report.html")
     assert "Bracketing FMeasure       =  83.33" in done.stdout.splitlines()
     assert '"FAILED"' in (tmp_path / "report.html").read_text()
+
+
+def test_the_heads_of_a_report(tmp_path: Path) -> None:
+    """Its d-trees are by the table that is said: Collins' head of an NP is its noun."""
+    gold, guess = write(tmp_path, gold=CLEAN, guess=GUESS)
+    page = tmp_path / "report.html"
+    for options, name, heads in (
+        ([], "collins", COLLINS),
+        (["--head-rules", "rightmost"], "rightmost", RIGHTMOST),
+    ):
+        assert run("evaluate", gold, guess, "--report", page, *options).exit_code == 0
+        assert [one["h"] for one in Page(page.read_text()).data["sentences"]] == heads
+        assert f"Heads and d-trees of all files follow the head rules {name}." in page.read_text()
+        page.unlink()
+    done = run("evaluate", gold, guess, "--report", page, "--head-rules", "marked")
+    assert str(done.exception) == f"{gold}: {NOTHING_MARKED}"
+    done = run("evaluate", gold, guess, "--report", page, "--head-rules", "none")
+    assert str(done.exception).startswith("none: no such head rules; known are ")
+    done = run("evaluate", gold, guess, "--head-rules", "collins")
+    assert done.exit_code == 2 and "--head-rules finds the heads that --report shows" in done.output
+    assert done.stdout == "" and not page.exists()
 
 
 def test_a_report_of_one_file(tmp_path: Path) -> None:

@@ -137,8 +137,8 @@ def test_nothing_breaks_out(comparison: Comparison, page: Page) -> None:
     assert tuple(nasty.data["sentences"][0]["w"]) == NASTY and nasty.data["tags"] == list(NASTY)
     assert set(nasty.data["labels"]) == {"</script><b>", "X&'"}
     assert text.count("</script>") == render(comparison).count("</script>") == 3
-    assert "b" in page.tags and "i" in page.tags  # of the template itself
-    assert nasty.tags.count("script") == 3 and nasty.tags.count("b") == page.tags.count("b")
+    assert nasty.tags.count("script") == 3 and "b" not in nasty.tags
+    assert "i" in page.tags  # of the template itself
 
 
 def test_the_file_is_written_whole(comparison: Comparison, tmp_path: Path) -> None:
@@ -177,6 +177,7 @@ def test_clicked_through_in_a_browser(
     tab, faults = opened(browser, comparison, tmp_path)
     data = page.data
     assert tab.title() == "d2c compare: direct, delta"
+    assert tab.evaluate("scrollY") == 0  # the table is seen first, and no sentence far below it
     assert tab.inner_text("#count") == "60 of 60 sentences; F1 of direct / delta"
     assert tab.locator("#list button:visible").count() == 60
     worst = data["sentences"][0]

@@ -112,6 +112,10 @@ def test_a_page_of_search_opens_with_its_matches(browser: Any, five: Path) -> No
     assert tab.input_value("#query") == "VP=phrase <# VBD=verb << PP"
     assert tab.inner_text("#count") == "3 of 3 sentences"
     assert sorted(tab.locator("svg.tree .found").all_text_contents()) == ["VBD", "VP", "saw"] and faults == []
+    tab.set_viewport_size({"width": 400, "height": 300})
+    tab.goto("about:blank")
+    tab.goto(target.as_uri())
+    assert tab.evaluate("scrollY") == 0 and tab.evaluate("document.body.scrollHeight") > 300
 
 
 def test_below_the_level_only_the_way_to_what_is_found_is_open(browser: Any, five: Path) -> None:

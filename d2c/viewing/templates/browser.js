@@ -146,4 +146,5 @@ function browse(page) {
   window.onresize = rescale;
   for (const select of document.querySelectorAll("#filters select")) select.onchange = list;
   list();
+  scrollTo(0, 0);
 }
