@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
@@ -16,6 +17,7 @@ from d2c.base.files import file_name
 Item = TypeVar("Item")
 Paths = Path | tuple[Path, ...]  # a file, or several that are read as one
 
+_DEEP = re.compile(r"(?<![^/])\*\*(?:/|$)")  # a whole part of a path
 _RANGE = re.compile(r"\{?([0-9]+)\.\.([0-9]+)\}?")
 
 
@@ -51,24 +53,35 @@ def find_files(
 ) -> tuple[Path, ...]:
     """Return the files, and those in directories, each once, in the same order on every machine.
 
+    Several names of one file, through links, say, count as the first of them.
+
     suffixes: of the files in directories that are meant, perhaps with .gz; None: all of them. Hidden files,
               and those below `outside`, are left out
     hint:     what to do where no file has one of the suffixes
     Raises FormatError for what is not there, also a number of a range, and where nothing is found.
     """
-    found: dict[Path, None] = {}
+    found: dict[object, Path] = {}  # by what they are
     for path in chain.from_iterable(map(_meant, given)):
         if path.is_dir():
             inside = [file for file in _below(path, outside) if suffixes is None or is_called(file, suffixes)]
             if not inside:
                 known = f" is called {' '.join(suffixes)}; {hint}" if suffixes else ""
                 raise FormatError(str(path), 0, 0, f"no file in it{known}")
-            found |= dict.fromkeys(inside)
         elif str(path) == "-" or path.exists():
-            found[path] = None
+            inside = [path]
         else:
             raise FormatError(str(path), 0, 0, "cannot be read: No such file or directory")
-    return tuple(found)
+        for file in inside:
+            found.setdefault(_identity(file), file)
+    return tuple(found.values())
+
+
+def _identity(file: Path) -> object:
+    """Return what tells whether two names are of one file."""
+    if str(file) == "-":
+        return "-"
+    stat = file.stat()
+    return stat.st_dev, stat.st_ino
 
 
 def is_pattern(path: Path) -> bool:
@@ -96,10 +109,22 @@ def _meant(path: Path) -> Iterator[Path]:
             yield from _meant(Path(f"{text[: span.start()]}{number:0{len(first)}}{text[span.end() :]}"))
         if int(first) > int(last):
             raise FormatError(text, 0, 0, f"there is no number from {first} to {last}")
-    elif matches := sorted(map(Path, glob.glob(text, recursive=True))):
+    elif matches := sorted({*_matching(text)}):
         yield from matches
     else:
         raise FormatError(text, 0, 0, "no file has such a name")
+
+
+def _matching(pattern: str) -> Iterator[Path]:
+    """Yield what a pattern matches. `**` goes into no links to directories, which may lead in circles."""
+    if (deep := _DEEP.search(pattern)) is None:
+        yield from map(Path, glob.glob(pattern))
+        return
+    before, after = pattern[: deep.start()], pattern[deep.end() :] or "*"
+    for top in glob.glob(before) if before else ["."]:
+        for directory, inside, _ in os.walk(top):
+            inside[:] = [name for name in inside if not name.startswith(".")]
+            yield from _matching(os.path.join(glob.escape(directory), after))
 
 
 def _below(directory: Path, outside: Path | None) -> Iterator[Path]:

@@ -1,7 +1,8 @@
 """Files and directories that exist only while something is made, and are removed after it, whatever happens.
 
 Only a process that is killed leaves them behind. Each process keeps its own locked while it lives, so the
-next one that makes the same thing can tell which are abandoned, and removes those.
+next one that makes the same thing can tell which are abandoned, and removes those. What becomes a file or
+directory that users name is claimed, too: of two processes that would make the same one, one is refused.
 """
 
 from __future__ import annotations
@@ -42,21 +43,44 @@ def staged_file(target: Path) -> Iterator[Path]:
     """Make a new file, which takes the place of `target` when the block is done; who may read it says the
     umask.
 
-    An error in the block leaves `target` as it was. Raises OSError.
+    An error in the block leaves `target` as it was. Raises OSError, at once where it is `claimed`.
     """
-    prefix = beside(target)
-    _sweep(target.parent, prefix)
-    handle, name = tempfile.mkstemp(prefix=prefix, suffix=target.suffix, dir=target.parent)
-    os.umask(mask := os.umask(0))  # the only way to ask for it
-    os.fchmod(handle, 0o666 & ~mask)
-    os.close(handle)
-    staged = Path(name)
-    try:
-        with _held(staged):
-            yield staged
-            staged.replace(target)
-    finally:
-        staged.unlink(missing_ok=True)
+    with claimed(target):
+        prefix = beside(target)
+        _sweep(target.parent, prefix)
+        handle, name = tempfile.mkstemp(prefix=prefix, suffix=target.suffix, dir=target.parent)
+        os.umask(mask := os.umask(0))  # the only way to ask for it
+        os.fchmod(handle, 0o666 & ~mask)
+        os.close(handle)
+        staged = Path(name)
+        try:
+            with _held(staged):
+                yield staged
+                staged.replace(target)
+        finally:
+            staged.unlink(missing_ok=True)
+
+
+@contextmanager
+def claimed(target: Path) -> Iterator[None]:
+    """Keep a file or directory that is made from being made by others meanwhile, where there are locks.
+
+    Raises BlockingIOError where another process, or thread, makes it, and other OSErrors.
+    """
+    path = target.with_name(f"{beside(target)}lock")
+    while True:
+        with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666), "rb") as file:
+            try:
+                lock(file)
+            except BlockingIOError:
+                raise BlockingIOError(errno.EWOULDBLOCK, "another process is writing it", str(path)) from None
+            if not _is_at(file, path):  # whoever had it has removed it
+                continue
+            try:
+                yield
+                return
+            finally:
+                path.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -64,10 +88,12 @@ def whole_directory(directory: Path, marker: str) -> Iterator[Path]:
     """Yield a fresh directory to fill, which becomes `directory` at the end, or, after an error, disappears.
 
     A model that is there already, told by the file `marker` in it, is replaced. Raises ModelError where
-    `directory` is anything else that is not empty, where it cannot be written, and where no other directory
-    can take its place.
+    `directory` is anything else that is not empty, where it cannot be written, or another process is writing
+    it, where no other directory can take its place, and where it has changed by the end: the new one is then
+    kept beside it.
     """
     directory = Path(directory)
+    before = _content(directory)
     if os.path.ismount(directory) or (directory.is_dir() and directory.samefile(".")):
         what = "a mount point" if os.path.ismount(directory) else "the working directory"
         raise ModelError(f"{directory}: cannot become a model: it is {what}; name a directory in it")
@@ -81,24 +107,49 @@ def whole_directory(directory: Path, marker: str) -> Iterator[Path]:
     except OSError as error:
         raise ModelError(f"{directory}: cannot be written: {error.strerror or error}") from None
     try:
-        with scratch(directory.parent, beside(directory)) as staging:
+        with claimed(directory), scratch(directory.parent, beside(directory)) as staging:
             new = staging / "new"
             new.mkdir()
             yield new
-            if directory.exists():
-                os.replace(directory, staging / "old")
-            try:
-                os.replace(new, directory)
-            except BaseException:
-                if (staging / "old").exists():
-                    os.replace(staging / "old", directory)
-                raise
+            _exchange(directory, before, new, staging / "old")
     except OSError as error:
         reason = why_unwritable(error)
         if reason is None or is_staged(directory):  # one that is part of another: that one has a name
             raise
         reason += f", there or in {tempfile.gettempdir()}" if error.errno == errno.ENOSPC else ""
         raise ModelError(f"{directory}: cannot be written: {reason}") from None
+
+
+def _content(path: Path) -> dict[Path, tuple[int, int, int]]:
+    """Return what tells whether a directory, and all in it, or a file is what it was. Raises OSError."""
+    inside = path.rglob("*") if path.is_dir() else [path] if os.path.lexists(path) else []
+    found = {one: one.lstat() for one in inside}
+    return {one: (stat.st_ino, stat.st_size, stat.st_mtime_ns) for one, stat in found.items()}
+
+
+def _exchange(directory: Path, before: object, new: Path, old: Path) -> None:
+    """Make `old` of a directory, and the directory of `new`.
+
+    before: its content when `new` was begun. Where it is another one now, `new` is kept beside it
+
+    Raises ModelError.
+    """
+    try:
+        if _content(directory) != before:
+            raise FileExistsError(errno.EEXIST, "it has changed since this one was begun")
+        if directory.exists():
+            os.replace(directory, old)
+        try:
+            os.replace(new, directory)
+        except BaseException:
+            if old.exists():
+                os.replace(old, directory)
+            raise
+    except OSError as error:
+        kept = tempfile.mkdtemp(prefix=f"{directory.name}-", dir=directory.parent)
+        os.replace(new, kept)
+        problem = f"was not replaced: {error.strerror}; the new one is {kept}"
+        raise ModelError(f"{directory}: {problem}") from None
 
 
 def beside(target: Path) -> str:
@@ -126,6 +177,14 @@ def lock(file: BinaryIO) -> None:
     except OSError as error:  # not all file systems have locks
         if isinstance(error, BlockingIOError):
             raise
+
+
+def _is_at(file: BinaryIO, path: Path) -> bool:
+    """Return whether a path is that of an open file."""
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 @contextmanager

@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from d2c.base.temporary import scratch
+from d2c.base.files import writing
+from d2c.base.temporary import claimed, scratch
 from d2c.commands.options import FilePath, check_report, choice, training_options
 from d2c.commands.progress import Heartbeat
 from d2c.routes.dparsers import DPARSERS
@@ -76,9 +77,13 @@ def compare(
 
     if trees and not dev:
         raise click.UsageError("give both TREES and DEV, or neither for the bundled sample")
+    if output:
+        output.parent.mkdir(parents=True, exist_ok=True)
     with (
         resources.as_file(resources.files("d2c.data") / "sample") as sample,
         scratch() as models,
+        writing(str(output)),
+        claimed(output or models),
         Heartbeat() as heartbeat,
     ):
         if report:

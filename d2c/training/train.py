@@ -95,12 +95,13 @@ def train_models(
     model that is not to be overwritten.
     """
     dparser, routes = check_spec(spec, directories, foreign)
-    log.info("%s", spec)
     with needing("training", "train"):  # now, not when a route learns, after the d-parser
         import_module("sklearn")
-    warn_of_presets([dparser, *([spec.tagger.make()] if spec.tagger.name else [])])
     with ExitStack() as stack:
         new = [stack.enter_context(whole_directory(directory, SETTINGS)) for directory in directories]
+        check_new(spec, directories)  # once more: another training may have ended just before it was claimed
+        log.info("%s", spec)
+        warn_of_presets([dparser, *([spec.tagger.make()] if spec.tagger.name else [])])
         tagger, data = None, spec.data
         if spec.tagger.name:
             tagger, reading = spec.tagger.train(
@@ -236,9 +237,7 @@ def check_spec(
     """Return the d-parser and the routes that `train_models` trains. Arguments, and ModelErrors, as there."""
     for part in PARTS:
         check_repeatable(spec.data.source(part))
-    for directory in directories:
-        if (directory / SETTINGS).is_file() and not spec.overwrite:
-            raise ModelError(f"{directory}: is a model already; --overwrite replaces it")
+    check_new(spec, directories)
     dparser, labels = spec.dparser.make(), spec.route.labels
     routes = spec.new_routes(labels=dparser.abilities.foreign if labels is None else labels)
     if not foreign:
@@ -251,6 +250,13 @@ def check_spec(
         check_jackknifing(routes)
     check_arcs(spec.packed, routes, dparser, spec.dparser.kind)
     return dparser, routes
+
+
+def check_new(spec: TrainingSpec, directories: Iterable[Path]) -> None:
+    """Raise ModelError for a directory with a model that is not to be overwritten."""
+    for directory in directories:
+        if (directory / SETTINGS).is_file() and not spec.overwrite:
+            raise ModelError(f"{directory}: is a model already; --overwrite replaces it")
 
 
 def warn_of_presets(estimators: Iterable[DependencyParser | Tagger]) -> None:

@@ -64,6 +64,31 @@ def test_patterns_and_ranges(pattern: str, files: list[str]) -> None:
     assert is_pattern(Path(pattern))
 
 
+def test_each_file_comes_once_by_what_it_is() -> None:
+    Path("link.mrg").symlink_to("e.mrg")
+    Path("hard.mrg").hardlink_to("e.mrg")
+    for others in (str(Path("e.mrg").resolve()), "./e.mrg", "link.mrg", "hard.mrg", "wsj/../e.mrg"):
+        assert found("e.mrg", others) == ["e.mrg"] and found(others, "e.mrg") == [str(Path(others))]
+    Path("wsj/02/z.mrg").symlink_to("b.mrg")
+    assert found("wsj") == SECTIONS
+
+
+@pytest.mark.parametrize("pattern", ["wsj/**/*.mrg*", "**/*.mrg*", "*/**/*.mrg*", "**/**/*.mrg*", "wsj/**"])
+def test_patterns_go_into_no_linked_directories(pattern: str) -> None:
+    """With two links in circles a walk through them would never end."""
+    for name in ("x", "y"):
+        Path("wsj/02", name).symlink_to(".")
+    Path("wsj/.hidden").mkdir()
+    Path("wsj/.hidden/f.mrg").touch()
+    before = ["e.mrg"] if pattern.startswith("**") else []
+    after = ["wsj/03/README", "wsj/README"] if pattern.endswith("**") else []
+    Path("wsj/03/README").touch()
+    assert sorted(found(pattern)) == sorted(before + SECTIONS + after)
+    assert found("wsj/0**/*.mrg") == ["wsj/02/b.mrg", "wsj/03/c.mrg"]  # `**` that is no whole name is `*`
+    Path("there").symlink_to("wsj")
+    assert found("there/**/*.mrg") == ["there/02/b.mrg", "there/03/c.mrg", "there/10/d.mrg"]
+
+
 def test_a_name_that_is_there_is_no_pattern() -> None:
     for name in ("a[1].mrg", "1..3.mrg", "{1..3}"):
         Path(name).touch()

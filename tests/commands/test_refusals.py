@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from d2c.base.errors import FormatError
+from d2c.base.errors import FormatError, ModelError
+from d2c.base.temporary import claimed
 from d2c.commands.cli import cli
 from d2c.commands.cli import run as run_d2c
 from d2c.commands.parse import _is_input
+from d2c.models.model import Model
 from tests.pages import Page
 
 TREE = "(S (NP (PRP They)) (VP (VBD slept)))\n"
@@ -59,6 +61,49 @@ def test_a_treebank_that_is_read_several_times_is_a_file(command: str, trees: Pa
         name = tmp_path / "pipe" if "-" not in given else "<stdin>"
         assert line == f"{name}: is read several times; name a file instead"
     assert not (tmp_path / "m").exists()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "train {x} --dev {x} -o {out} --dparser gold --overwrite",
+        "compare {x} {x} -o {out} --dparser gold --route reduction",
+        "convert {x} {out}.mrg",
+        "view {x} -o {out}.html",
+        "encode {x} -o {out}.conllu",
+        "draw {x} -o {out}.svg",
+        "phrases {x} --label NP -o {out}.csv",
+        "search NP {x} -o {out}.parquet",
+        "combine {x} {x} -o {out}.mrg",
+    ],
+)
+def test_of_two_that_write_one_output_one_is_refused(command: str, trees: Path, tmp_path: Path) -> None:
+    words = command.format(x=trees, out=tmp_path / "out").split()
+    [target] = (Path(word) for word in words if Path(word).stem == "out")
+    with claimed(target):  # as by the other one
+        done = run(*words)
+        assert isinstance(done.exception, FormatError | ModelError), done.output
+        assert str(done.exception) == f"{target}: cannot be written: another process is writing it"
+    assert {*tmp_path.iterdir()} == {trees}
+    assert run(*words).exit_code == 0 and target.exists()
+
+
+def test_a_model_that_appears_during_training_stays(
+    trees: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def saved(self: Model, directory: Path, trained: Path) -> None:
+        save(self, directory, trained)
+        run(*words[:-1], tmp_path / "other")
+        os.rename(tmp_path / "other", tmp_path / "out")
+
+    save, words = Model.save, ["train", trees, "--dev", trees, "--dparser", "gold", "-o", tmp_path / "out"]
+    monkeypatch.setattr(Model, "save", lambda *given: (monkeypatch.undo(), saved(*given)))
+    done = run(*words)
+    assert isinstance(done.exception, ModelError), done.output
+    before, after = str(done.exception).split("; the new one is ")
+    assert before == f"{tmp_path / 'out'}: was not replaced: it has changed since this one was begun"
+    assert {path.name for path in tmp_path.iterdir()} == {"x.mrg", "out", Path(after).name}
+    assert run("info", after).stdout == run("info", tmp_path / "out").stdout
 
 
 def test_standard_input_is_read_once(trees: Path) -> None:
