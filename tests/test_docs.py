@@ -1,8 +1,8 @@
 """README and docs: every block of code runs as printed, every link leads somewhere, every option exists.
 
-A block of `text` right after another block is what that one prints. `<!-- not run: REASON -->` before a block
-leaves it out; of its commands only the options are checked. Stanza's pipelines run without the models that
-they would download: words are cut already, and the tagger is d2c's.
+A block of `text` right after another block is what that one prints. `<!-- file: PATH -->` before a block: it
+is that file. `<!-- not run: REASON -->` leaves it out; of its commands only the options are checked. Stanza's
+pipelines run without the models that they would download: words are cut already, and the tagger is d2c's.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import io
 import json
 import re
 import shlex
+import shutil
 import sys
 from contextlib import redirect_stdout
 from functools import partial
@@ -83,6 +84,7 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (directory / "my_parser.py").write_text(PARSER)
         [training] = [block for block in blocks(DOCUMENTS[0]) if block.mark == "model"]
         run(training)
+        shutil.copytree("MODEL", "garden")  # of docs/own_models.md
         run(Block("", "sh", "d2c encode DEV -o predicted.conllu", None))
     return directory
 
@@ -94,6 +96,9 @@ def test_blocks_run_as_printed(document: Path, workplace: Path, monkeypatch: pyt
     monkeypatch.setattr(stanza, "Pipeline", partial(offline, workplace, stanza.Pipeline))
     for block in blocks(document):
         if block.mark in ("model", *CI_RUNS) or block.mark.startswith("not run: "):
+            continue
+        if block.mark.startswith("file: "):
+            Path(block.mark.removeprefix("file: ")).write_text(block.code, encoding="utf-8")
             continue
         printed = run(block)
         if block.printed is not None:
@@ -112,7 +117,8 @@ def offline(directory: Path, pipeline: Any, language: str, processors: str, **op
 @pytest.mark.parametrize("document", RUN_HERE, ids=name)
 def test_what_is_left_out_says_why_and_has_known_options(document: Path) -> None:
     for block in blocks(document):
-        assert block.mark in ("", "model", "try", *CI_RUNS) or REASONS.fullmatch(block.mark), block.mark
+        known = block.mark in ("", "model", "try", *CI_RUNS) or block.mark.startswith("file: ")
+        assert known or REASONS.fullmatch(block.mark), block.mark
         if block.mark.startswith("not run: ") and block.language == "sh":
             for line in block.lines():
                 check_options(shlex.split(line))

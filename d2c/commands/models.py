@@ -1,43 +1,54 @@
-"""`d2c models`: which models have names here, and their cards."""
+"""`d2c models`: which models there are, and their cards."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import click
 
 from d2c.base.errors import ModelError
-from d2c.base.model_files import size_of
+from d2c.base.model_files import read_json, size_of
 from d2c.commands.info import symbols_of
 from d2c.commands.terminal import say
 from d2c.models.model import read_model_settings
-from d2c.models.names import DIRECTORIES, Available, available, find, unreadable
+from d2c.models.names import CARD, DIRECTORIES, Available, available, find, passed_over
 
-_COLUMNS = ("name", "MB", "licence", "d-parser", "route", "F1 on dev")
+_COLUMNS = ("name", "MB", "licence", "d-parser", "route", "from", "F1 on dev")
 
 
 @click.command(
-    epilog=f"Directories in ${DIRECTORIES} are looked through before the models that come with d2c."
+    epilog=f"A name is looked up in the directories of ${DIRECTORIES}, among the models that come with d2c, "
+    "and among those that other installed packages offer."
 )
-@click.argument("name", required=False)
-def models(name: str | None) -> None:
-    """List the models that have names; with NAME, show that model's card."""
-    if name is None:
-        for line in unreadable():
+@click.argument("model", required=False)
+def models(model: str | None) -> None:
+    """List the models that have names; with MODEL, a name or a directory, show its card."""
+    if model is None:
+        for line in passed_over():
             say(f"d2c: {line}")
-        rows = [_COLUMNS, *map(_row, available())]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        for row in rows:
-            cells = zip(row, widths, strict=True)
-            click.echo("  ".join(cell.ljust(width) for cell, width in cells).rstrip())
+        _print_table(available())
         return
-    directory = find(name)
-    card = directory / "README.md"
-    if not card.is_file():
-        raise ModelError(f"{card.parent}: has no card; `d2c info {name}` says what the model holds")
-    click.echo(card.read_text(encoding="utf-8"), nl=False)
-    for kind, symbols in symbols_of(directory).items():
-        click.echo(f"\n{len(symbols)} {kind}: {' '.join(symbols)}")
+    directory = find(model)
+    read_model_settings(directory)
+    if (directory / CARD).is_file():
+        read_json(directory / CARD)  # the list would pass over what is wrong with it
+    symbols, card = symbols_of(directory), directory / "README.md"
+    if card.is_file():
+        click.echo(card.read_text(encoding="utf-8"), nl=False)
+    else:
+        say(f"d2c: {directory} has no README.md that would say more; `d2c info {model}` shows what it holds")
+        _print_table([Available(model, directory, str(directory))])
+    for kind, known in symbols.items():
+        click.echo(f"\n{len(known)} {kind}: {' '.join(known)}")
+
+
+def _print_table(shown: Iterable[Available]) -> None:
+    rows = [_COLUMNS, *map(_row, shown)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = zip(row, widths, strict=True)
+        click.echo("  ".join(cell.ljust(width) for cell, width in cells).rstrip())
 
 
 def _row(model: Available) -> tuple[str, ...]:
@@ -45,10 +56,11 @@ def _row(model: Available) -> tuple[str, ...]:
     try:
         settings = read_model_settings(model.directory)
     except ModelError:
-        return model.name, *("?" for _ in _COLUMNS[1:])
+        return model.name, *"????", model.source, "?"
     size = f"{size_of(model.directory) / 1e6:.1f}"
     licence = str(model.card.get("licence", "-"))
-    return model.name, size, licence, settings.dparser, settings.route, _scores(model.card.get("f1"))
+    f1 = _scores(model.card.get("f1"))
+    return model.name, size, licence, settings.dparser, settings.route, model.source, f1
 
 
 def _scores(f1: Any) -> str:

@@ -34,7 +34,7 @@ from d2c.commands.options import (
 from d2c.commands.progress import More, progress
 from d2c.commands.terminal import report_repairs, say
 from d2c.models.model import load_models, load_route, read_model_settings
-from d2c.models.names import DEFAULTS, default, find, is_model, known, nearest, unreadable
+from d2c.models.names import DEFAULTS, default, find, is_model, known, nearest, passed_over
 from d2c.parsing.options import JSON_LINES, TAGGED, TAGGED_NAMES, TEXT_NAMES, ParseOptions
 from d2c.parsing.output import OUTPUTS, OutputFormat, format_by_name
 from d2c.training.warm_up import warmed_up_for
@@ -58,7 +58,7 @@ def model_and_inputs(
     context: click.Context, _: click.Parameter, given: tuple[Path, ...]
 ) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
     """Return MODELs and INPUTs, all of which may be left out: the callback of both. Raises ModelError."""
-    for line in unreadable():
+    for line in passed_over():
         say(f"d2c: {line}")
     if not given or (not known(given[0]) and _is_input(given[0])):
         return (_default(),), given or (Path("-"),)

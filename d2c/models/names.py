@@ -1,15 +1,18 @@
-"""Models by name: those that come with d2c, and those in the directories that $D2C_MODELS names.
+"""Models by name: those of the directories that $D2C_MODELS names, those that come with d2c, installed ones.
+
+An installed distribution offers a model as an entry point `NAME = "PACKAGE"` of the group `d2c.models`: the
+package's folder is the model's directory. Nothing of it is imported, and it needs no Python file.
 
 A model's card says what it was trained on and how good it is: `card.json` in its directory, and for people
-`README.md`. `scripts/build_models.py` writes both.
+`README.md`. `scripts/build_models.py` writes both for the models that come with d2c.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from importlib import resources
+from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,17 +24,24 @@ DEFAULTS = "en", "en-small"  # the first one whose packages are installed
 DIRECTORIES = "D2C_MODELS"  # names directories of models, with os.pathsep between them
 CARD = "card.json"
 SETTINGS = "model.json"  # what makes a directory a model
+ENTRY_POINTS = "d2c.models"  # the group of those that name models
+BUNDLED = "d2c"
 
 
 class Available(NamedTuple):
     """A model that has a name.
 
-    card: what `card.json` says; empty where there is none that can be read
+    source: `d2c`, a folder that $D2C_MODELS names, or the distribution that has it, with its version
     """
 
     name: str
     directory: Path
-    card: Mapping[str, Any]
+    source: str
+
+    @property
+    def card(self) -> Mapping[str, Any]:
+        """Return what `card.json` says; nothing where there is none that can be read."""
+        return _card(self.directory)
 
 
 _ONE_SENTENCE = "a sentence is read from a file or from standard input: echo ... | d2c parse --text"
@@ -53,7 +63,7 @@ def find(name: str | Path | None = None) -> Path:
     problem = f"{wanted}: is no model: neither a directory nor a name; known names: {names}"
     text = [_ONE_SENTENCE] if " " in wanted else []
     meant = [f"did you mean {one}?"] if (one := nearest(wanted)) else []
-    raise ModelError("; ".join([problem, *meant, *text, *unreadable()]))
+    raise ModelError("; ".join([problem, *meant, *text, *passed_over()]))
 
 
 def default() -> str:
@@ -77,15 +87,9 @@ def scores_of(directory: Path) -> dict[str, float]:
     return {part: float(f1) for part, f1 in pairs if isinstance(f1, float | int) and 0 <= f1 <= 100}
 
 
-def unreadable() -> list[str]:
-    """Say which folders of $D2C_MODELS are passed over, and why."""
-    lines = []
-    for folder in _folders():
-        try:
-            _models(folder)
-        except OSError as error:
-            lines.append(f"{folder} in ${DIRECTORIES} cannot be read: {error.strerror}")
-    return lines
+def passed_over() -> list[str]:
+    """Say which folders of $D2C_MODELS and which installed models are passed over, and why."""
+    return _found()[1]
 
 
 def hides(directory: Path) -> str:
@@ -98,7 +102,7 @@ def hides(directory: Path) -> str:
 
 def available() -> list[Available]:
     """Return all models that have names, in the order of names."""
-    return [Available(name, directory, _card(directory)) for name, directory in sorted(_named().items())]
+    return [model for _, model in sorted(_found()[0].items())]
 
 
 def is_model(directory: Path) -> bool:
@@ -119,13 +123,48 @@ def nearest(name: str) -> str:
 
 
 def _named() -> dict[str, Path]:
-    """Return the first directory of each name: those of $D2C_MODELS come before those that are bundled."""
-    found: dict[str, Path] = {}
-    for folder in _folders():
-        with suppress(OSError):  # see `unreadable`
+    return {name: model.directory for name, model in _found()[0].items()}
+
+
+def _found() -> tuple[dict[str, Available], list[str]]:
+    """Return the first model of each name, and what there is to say of those that are passed over.
+
+    Models of $D2C_MODELS hide those that come with d2c; those of installed distributions hide none.
+    """
+    models, lines = dict[str, Available](), list[str]()
+    for source, folder in _folders():
+        try:
             for directory in _models(folder):
-                found.setdefault(directory.name, directory)
-    return found
+                models.setdefault(directory.name, Available(directory.name, directory, source))
+        except OSError as error:
+            lines.append(f"{folder} in ${DIRECTORIES} cannot be read: {error.strerror}")
+    for name, source, package in sorted(_offered()):
+        directories = [one for one in _places(package) if is_model(one)]
+        wrong = f"no {SETTINGS} in its package {package}" if not directories else ""
+        if name in models:
+            wrong = f"{models[name].source} has one of that name"
+        if wrong:
+            lines.append(f"the model {name} of {source} is passed over: {wrong}")
+        else:
+            models[name] = Available(name, directories[0], source)
+    return models, lines
+
+
+def _offered() -> Iterator[tuple[str, str, str]]:
+    """Yield name, distribution and package of each model that is installed."""
+    for entry in entry_points(group=ENTRY_POINTS):
+        source = f"{entry.dist.name} {entry.dist.version}" if entry.dist else "?"
+        yield entry.name, source, entry.value
+
+
+def _places(package: str) -> list[Path]:
+    """Return the folders of a package, without importing it: `find_spec` imports what lies above one."""
+    top, *inner = package.split(".")
+    try:
+        spec = find_spec(top)
+    except ValueError:  # no name
+        spec = None
+    return [Path(place, *inner) for place in (spec and spec.submodule_search_locations) or ()]
 
 
 def _models(folder: Path) -> list[Path]:
@@ -133,9 +172,11 @@ def _models(folder: Path) -> list[Path]:
     return [one for one in sorted(folder.iterdir()) if is_model(one)] if folder.is_dir() else []
 
 
-def _folders() -> Iterator[Path]:
-    yield from map(Path, filter(None, os.environ.get(DIRECTORIES, "").split(os.pathsep)))
-    yield _bundled()
+def _folders() -> Iterator[tuple[str, Path]]:
+    """Yield the folders with models, and what each is called."""
+    for folder in filter(None, os.environ.get(DIRECTORIES, "").split(os.pathsep)):
+        yield folder, Path(folder)
+    yield BUNDLED, _bundled()
 
 
 def _bundled() -> Path:

@@ -17,7 +17,7 @@ from d2c.base.errors import ModelError
 from d2c.commands.cli import cli
 from d2c.commands.parse import model_and_inputs, parse
 from d2c.models.model import read_model_settings
-from d2c.models.names import available, default, find, scores_of, unreadable
+from d2c.models.names import available, default, find, passed_over, scores_of
 
 FORMAT = {"format": 2, "route": "cky", "dparser": "gold"}
 
@@ -55,8 +55,9 @@ def test_names_directories_and_the_default(folders: tuple[Path, Path]) -> None:
     assert find() == find(None) == english
     assert find("en") == Path("en")
     found = {model.name: model for model in available()}
-    assert found["xx"] == ("xx", first, {"language": "X"})
-    assert found["en"] == ("en", english, {})
+    assert found["xx"] == ("xx", first, str(one)) and found["xx"].card == {"language": "X"}
+    assert found["en"] == ("en", english, str(two)) and found["en"].card == {}
+    assert found["en-small"].source == "d2c"
 
 
 def test_the_default_has_its_packages(folders: tuple[Path, Path]) -> None:
@@ -106,13 +107,29 @@ def test_the_list_and_a_card(folders: tuple[Path, Path]) -> None:
     (folders[0] / "xx" / "README.md").write_text("# xx\n")
     lines = CliRunner().invoke(cli, ["models"]).stdout.splitlines()
     rows = {line.split()[0]: " ".join(line.split()) for line in lines}
-    assert rows["name"] == "name MB licence d-parser route F1 on dev"
-    assert rows["xx"] == "xx 0.0 CC BY 3.0 gold cky A dev 81.25, B dev 80.0"
-    assert rows["yy"] == "yy 0.0 - gold cky -"
-    assert rows["zz"] == "zz ? ? ? ? ?"
+    folder = folders[0]
+    assert rows["name"] == "name MB licence d-parser route from F1 on dev"
+    assert rows["xx"] == f"xx 0.0 CC BY 3.0 gold cky {folder} A dev 81.25, B dev 80.0"
+    assert rows["yy"] == f"yy 0.0 - gold cky {folder} -"
+    assert rows["zz"] == f"zz ? ? ? ? {folder} ?"
     assert CliRunner().invoke(cli, ["models", "xx"]).stdout == "# xx\n"
+
+
+def test_a_model_without_a_card(folders: tuple[Path, Path]) -> None:
+    """It is listed alone, by its name or directory."""
+    directory = make(folders[0] / "yy")
+    for given in ("yy", str(directory)):
+        run = CliRunner().invoke(cli, ["models", given])
+        assert " ".join(run.stdout.splitlines()[1].split()) == f"{given} 0.0 - gold cky {directory} -"
+        assert run.stderr == (
+            f"d2c: {directory} has no README.md that would say more; `d2c info {given}` shows what it holds\n"
+        )
+    (directory / "card.json").write_text("{'f1': 80}")
     run = CliRunner().invoke(cli, ["models", "yy"])
-    assert str(run.exception) == f"{folders[0]}/yy: has no card; `d2c info yy` says what the model holds"
+    assert str(run.exception) == f"{directory}/card.json: is not JSON"
+    (directory / "model.json").unlink()
+    run = CliRunner().invoke(cli, ["models", str(directory)])
+    assert str(run.exception) == f"{directory}: is no model of d2c's: {directory}/model.json is no file"
 
 
 def test_a_single_argument_of_parse_is_input_where_it_is_a_file(folders: tuple[Path, Path]) -> None:
@@ -149,7 +166,7 @@ def test_a_folder_that_cannot_be_read(folders: tuple[Path, Path], monkeypatch: p
 
     monkeypatch.setattr(Path, "iterdir", iterdir)
     line = f"{folders[0]} in $D2C_MODELS cannot be read: Permission denied"
-    assert find("xx") == named and unreadable() == [line]
+    assert find("xx") == named and passed_over() == [line]
     run = CliRunner().invoke(cli, ["models"])
     assert run.exit_code == 0 and run.stderr == f"d2c: {line}\n" and "en-clear" in run.stdout
     with pytest.raises(ModelError, match=f"; {re.escape(line)}$"):
@@ -166,6 +183,48 @@ def test_a_broken_model_that_hides_one_that_comes_with_d2c(junk: str, folders: t
             read_model_settings(find(name))
         assert str(caught.value).startswith(f"{folders[0]}/{name}/model.json: ")
         assert str(caught.value).endswith(hint) and ("it hides" in str(caught.value)) == bool(hint)
+
+
+def install(site: Path, distribution: str, **packages: str) -> None:
+    """What pip leaves of a distribution with models: the names of their packages, by their own names."""
+    information = site / f"{distribution.replace('-', '_')}-1.5.dist-info"
+    information.mkdir(parents=True)
+    (information / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: 1.5\n")
+    lines = [f"{name} = {package}\n" for name, package in packages.items()]
+    (information / "entry_points.txt").write_text("".join(["[d2c.models]\n", *lines]))
+
+
+def test_installed_models(
+    folders: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are found without code of theirs, and hide none of other sources."""
+    site = tmp_path / "site"
+    monkeypatch.syspath_prepend(site)
+    garden = make(site / "a_garden", licence="CC0-1.0")
+    park = make(site / "parks" / "inner" / "park")
+    (site / "parks" / "__init__.py").write_text("raise SystemExit('imported')")
+    other = make(site / "other")
+    own = make(folders[0] / "own")
+    install(site, "a-models", garden="a_garden", park="parks.inner.park", absent="absent", odd="", dots="..")
+    install(site, "b-models", garden="other", en="other", own="other", rare="other", none="parks")
+    found = {model.name: model for model in available()}
+    assert found["garden"] == ("garden", garden, "a-models 1.5") and found["park"].directory == park
+    assert found["garden"].card == {"licence": "CC0-1.0"}
+    assert (found["own"].directory, found["en"].source, found["rare"].directory) == (own, "d2c", other)
+    assert find("garden") == find(garden) == garden and find("park") == park
+    lines = [
+        "absent of a-models 1.5 is passed over: no model.json in its package absent",
+        "dots of a-models 1.5 is passed over: no model.json in its package ..",
+        "en of b-models 1.5 is passed over: d2c has one of that name",
+        "garden of b-models 1.5 is passed over: a-models 1.5 has one of that name",
+        "none of b-models 1.5 is passed over: no model.json in its package parks",
+        "odd of a-models 1.5 is passed over: no model.json in its package ",
+        f"own of b-models 1.5 is passed over: {folders[0]} has one of that name",
+    ]
+    assert passed_over() == [f"the model {line}" for line in lines]
+    run = CliRunner().invoke(cli, ["models"])
+    assert "garden" in run.stdout and "a-models 1.5" in run.stdout
+    assert run.stderr == "".join(f"d2c: the model {line}\n" for line in lines)
 
 
 def test_scores_of_a_card(tmp_path: Path) -> None:
