@@ -45,6 +45,8 @@ class Journal:
 
     def __init__(self, path: Path, name: str = "", durable: bool = False, begins: bytes = b"") -> None:
         self.path, self._name, self._durable = path, name or str(path), durable
+        if path.exists() and not path.is_file():  # a pipe would wait for a reader
+            raise FormatError(str(path), 0, 0, "is no file; move it")
         try:
             self._stream = open(path, "ab")  # noqa: SIM115 (`close` closes it)
         except OSError as error:

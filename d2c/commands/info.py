@@ -8,6 +8,7 @@ import click
 
 from d2c.base.model_files import read_json, reading, size_of
 from d2c.commands.options import model_path
+from d2c.commands.terminal import show
 from d2c.models.model import MODEL_FORMAT, read_model_settings
 from d2c.trees.refinement import HIDDEN, JOINT
 
@@ -18,7 +19,7 @@ def info(model: Path) -> None:
     """Show what a model directory holds."""
     settings = read_model_settings(model)
     for name, value in {"format": MODEL_FORMAT, **settings.named()}.items():
-        click.echo(f"{name:<14}{value}")
+        show(f"{name:<14}{value}")
     parts = sorted((model / "route").rglob("*.json")) + [model / "dparser" / "dparser.json"]
     parts += [model / "tagger" / "tagger.json"] if settings.tagger else []
     for part in parts:
@@ -28,10 +29,10 @@ def info(model: Path) -> None:
             if isinstance(value, list | dict):
                 listed = len(value) <= 100 and all(isinstance(key, str) for key in value)
                 shown = f"{len(value)}: {' '.join(sorted(value))}" if listed else len(value)
-            click.echo(f"{'.'.join(file.parts[:-1])}.{name:<20}{shown}")
+            show(f"{'.'.join(file.parts[:-1])}.{name:<20}{shown}")
     for name, symbols in symbols_of(model).items():
-        click.echo(f"known {name:<8}{len(symbols)}: {' '.join(symbols)}")
-    click.echo(f"{'size':<14}{size_of(model) / 1e6:.1f} MB")
+        show(f"known {name:<8}{len(symbols)}: {' '.join(symbols)}")
+    show(f"{'size':<14}{size_of(model) / 1e6:.1f} MB")
 
 
 def symbols_of(model: Path) -> dict[str, list[str]]:

@@ -10,7 +10,7 @@ import click
 from d2c.base.errors import ModelError
 from d2c.base.model_files import read_json, size_of
 from d2c.commands.info import symbols_of
-from d2c.commands.terminal import say
+from d2c.commands.terminal import say, show
 from d2c.models.model import read_model_settings
 from d2c.models.names import CARD, DIRECTORIES, Available, available, find, passed_over
 
@@ -35,12 +35,12 @@ def models(model: str | None) -> None:
         read_json(directory / CARD)  # the list would pass over what is wrong with it
     symbols, card = symbols_of(directory), directory / "README.md"
     if card.is_file():
-        click.echo(card.read_text(encoding="utf-8"), nl=False)
+        show(card.read_text(encoding="utf-8", errors="backslashreplace").removesuffix("\n"))
     else:
         say(f"d2c: {directory} has no README.md that would say more; `d2c info {model}` shows what it holds")
         _print_table([Available(model, directory, str(directory))])
     for kind, known in symbols.items():
-        click.echo(f"\n{len(known)} {kind}: {' '.join(known)}")
+        show(f"\n{len(known)} {kind}: {' '.join(known)}")
 
 
 def _print_table(shown: Iterable[Available]) -> None:
@@ -48,7 +48,7 @@ def _print_table(shown: Iterable[Available]) -> None:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = zip(row, widths, strict=True)
-        click.echo("  ".join(cell.ljust(width) for cell, width in cells).rstrip())
+        show("  ".join(cell.ljust(width) for cell, width in cells).rstrip())
 
 
 def _row(model: Available) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What commands say on standard error."""
+"""What commands say on standard error, and show of what others wrote."""
 
 from __future__ import annotations
 
@@ -20,7 +20,16 @@ def say(said: object) -> None:
     """
     bars = sys.modules.get("tqdm") if sys.stderr.isatty() else None
     with suppress(OSError), bars.tqdm.external_write_mode(sys.stderr) if bars else nullcontext():
-        click.echo("\n".join(map(printable, str(said).split("\n"))), err=True)
+        click.echo(_printable_lines(said), err=True)
+
+
+def show(text: object) -> None:
+    """Print what others wrote, on standard output: a terminal is to obey nothing in it."""
+    click.echo(_printable_lines(str(text).expandtabs()))
+
+
+def _printable_lines(text: object) -> str:
+    return "\n".join(map(printable, str(text).split("\n")))
 
 
 class Skipped:

@@ -52,20 +52,26 @@ class FileParser(DependencyParser):
 
     def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
         """Learn nothing. Raises ModelError where a file or the directory is not there to be used."""
-        for path in (self.training, self.path):
-            if path is not None and not path.is_file():
-                raise ModelError(f"{path}: is no file")
+        self._check()
         with whole_directory(Path(directory), SETTINGS) as staging:
             self.FORMAT.write(staging, {"path": str(self.path.absolute())})
         return self
 
     @classmethod
     def load(cls, directory: Path) -> Self:
-        """Return the parser that `train` left in a directory. Raises ModelError."""
+        """Return the parser that `train` left in a directory. Raises ModelError, also without the file."""
         path = cls.FORMAT.read(directory).get("path")
         if not isinstance(path, str):
             raise ModelError(f"{directory}: names no file")
-        return cls(FileSettings(path=Path(path)))
+        parser = cls(FileSettings(path=Path(path)))
+        parser._check()
+        return parser
+
+    def _check(self) -> None:
+        """Raise ModelError for what is no file."""
+        for path in (self.training, self.path):
+            if path is not None and not path.is_file():
+                raise ModelError(f"{path}: is no file")
 
     def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
         """Yield the d-tree of each sentence, in order, as the file has it; one sentence is held at a time.

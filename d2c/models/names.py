@@ -26,6 +26,7 @@ CARD = "card.json"
 SETTINGS = "model.json"  # what makes a directory a model
 ENTRY_POINTS = "d2c.models"  # the group of those that name models
 BUNDLED = "d2c"
+_PACKAGES = "spacy", "stanza", "torch", "transformers"  # that a model may need
 
 
 class Available(NamedTuple):
@@ -74,10 +75,13 @@ def default() -> str:
 
 
 def missing(directory: Path) -> list[str]:
-    """Return the packages that a model's card says it was built with, and that are not installed."""
+    """Return the packages that a model's card says it was built with, and that are not installed.
+
+    A card says only which of `_PACKAGES`: to look for others would import what it names.
+    """
     versions = _card(directory).get("versions")
     packages = versions if isinstance(versions, dict) else {}
-    return [name for name in packages if name != "python" and not find_spec(name.replace("-", "_"))]
+    return [name for name in _PACKAGES if name in packages and not find_spec(name)]
 
 
 def scores_of(directory: Path) -> dict[str, float]:

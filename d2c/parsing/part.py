@@ -106,7 +106,7 @@ def _part(
     target: Path, header: str, settings: Mapping[str, Any], resume: bool
 ) -> Iterator[tuple[Finished, Write]]:
     path, log = (Path(f"{target}{suffix}") for suffix in (".part", ".part.log"))
-    if path.exists() and not log.exists():
+    if path.exists() and not (log.exists() and path.is_file()):
         raise FormatError(str(path), 0, 0, f"is in the way of {target}, and was not left by d2c; move it")
     with Journal(log, str(target)) as journal, writing(str(target)):
         finished = _finished(journal, path, settings, resume)
@@ -148,7 +148,7 @@ def _finished(journal: Journal, path: Path, settings: Mapping[str, Any], resume:
     elif journal.changes(settings) != []:
         problem = "was made with another model or other options; delete it to begin anew"
     else:
-        with suppress(ValueError, TypeError, KeyError):
+        with suppress(ValueError, TypeError, KeyError, RecursionError):
             finished = Finished.of_row(json.loads(journal.lines[-1]))
             if finished.length <= path.stat().st_size:
                 return finished

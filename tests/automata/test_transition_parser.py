@@ -172,6 +172,7 @@ def broken() -> Iterator[tuple[str, str, object]]:
     yield from ((SETTINGS, "labels", value) for value in ([], ["x"], "root", None, [1]))
     yield from ((SETTINGS, "root_labels", value) for value in ([], ["a", "b", "c"], None))
     yield from ((SETTINGS, "system", value) for value in ("swap", 3, ["eager"]))
+    yield from ((SETTINGS, "search", value) for value in (None, "best", []))
     yield from (("oracle.json", "words", value) for value in ("x", None, [[]]))
     yield from (("oracle.json", "actions", value) for value in (3, "many"))
     yield from (("oracle.json", "parameters", value) for value in ({}, None, {"epochs": "x"}))

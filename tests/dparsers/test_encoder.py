@@ -290,6 +290,12 @@ def weights(change: Callable[[torch.Tensor], torch.Tensor]) -> Callable[[Path], 
     return changed
 
 
+@needs_transformers
+def test_names_of_labels_that_nobody_asks_for_take_no_memory(copy: Path) -> None:
+    config(num_labels=10_000)(copy)
+    assert read_encoder(copy / FOLDER)[0].config.num_labels == 2
+
+
 def far_piece(model: Path) -> None:
     path = model / FOLDER / "tokenizer.json"
     path.write_text(path.read_text().replace('"cat": 5', '"cat": 1048576'))

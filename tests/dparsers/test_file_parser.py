@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import count, islice
@@ -138,6 +140,12 @@ def test_files_that_cannot_be_used(file: Path, tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="pred.conllu:1: sentence 1: expected 10 columns"):
         [*FileParser.load(tmp_path / "model").parse([EMPTY])]
     settings = tmp_path / "model" / SETTINGS
+    os.mkfifo(tmp_path / "pipe")  # which would wait for a writer for ever
+    for path in (tmp_path / "none", tmp_path / "pipe", f"{file}\0", tmp_path):
+        said = {"dparser": "file", "format": 1, "path": str(path)}
+        settings.write_text(json.dumps(said), encoding="utf-8")
+        with pytest.raises(ModelError, match="is no file$"):
+            FileParser.load(tmp_path / "model")
     settings.write_text('{"dparser": "file", "format": 1}', encoding="utf-8")
     with pytest.raises(ModelError, match="names no file"):
         FileParser.load(tmp_path / "model")

@@ -60,15 +60,37 @@ def test_names_directories_and_the_default(folders: tuple[Path, Path]) -> None:
     assert found["en-small"].source == "d2c"
 
 
-def test_the_default_has_its_packages(folders: tuple[Path, Path]) -> None:
+def test_the_default_has_its_packages(folders: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     small = make(folders[0] / "en-small")
     assert default() == "en"  # which comes with d2c
-    lacking = make(folders[0] / "en", versions={"python": "3.11", "numpy": "2", "no-such-package": "1"})
+    lacking = make(folders[0] / "en", versions={"python": "3.11", "numpy": "2", "spacy": "3", "stanza": "1"})
+    monkeypatch.setattr("d2c.models.names.find_spec", lambda name: None if name == "stanza" else name)
     assert default() == "en-small" and find() == small and find("en") == lacking
     run = CliRunner().invoke(cli, ["parse", "--text"], input="They slept.")
     assert run.stderr.startswith(
         "d2c: en-small parses; better is en: in the clone of d2c, pip install -e '.[transformers]'\n"
     )
+
+
+def test_a_card_names_no_code(folders: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    (folders[0] / "imported").mkdir(parents=True)
+    (folders[0] / "imported" / "__init__.py").write_text("raise AssertionError")
+    monkeypatch.syspath_prepend(folders[0])
+    make(folders[0] / "en", versions={"imported.module": "1", "imported": "1"})
+    assert default() == "en"
+
+
+def test_what_others_wrote_cannot_steer_a_terminal(folders: tuple[Path, Path]) -> None:
+    red = "\x1b[31m"
+    model = make(folders[0] / "xx", licence=red, f1={red: red})
+    (model / "README.md").write_bytes(f"# {red}\nk\xf6nnen\tja\n".encode("latin-1"))
+    (model / "route").mkdir()
+    (model / "route" / "cky.json").write_text(json.dumps({red: red, "symbols": [red]}))
+    (model / "dparser").mkdir()
+    (model / "dparser" / "dparser.json").write_text("{}")
+    shown = [CliRunner().invoke(cli, words) for words in (["models"], ["models", "xx"], ["info", "xx"])]
+    assert all("\\x1b[31m" in run.stdout and "\x1b" not in run.stdout for run in shown)
+    assert shown[1].stdout == "# \\x1b[31m\nk\\xf6nnen       ja\n\n1 labels: \\x1b[31m\n"
 
 
 def test_what_is_no_model(folders: tuple[Path, Path]) -> None:

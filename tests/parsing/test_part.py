@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -35,7 +36,8 @@ def run(output: Path, stop: int | None = None, resume: bool = False, **settings:
 
 
 @pytest.fixture(params=["x.mrg", "x.mrg.gz"])
-def output(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+def output(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
     return tmp_path / request.param
 
 
@@ -122,7 +124,24 @@ def test_what_does_not_fit(output: Path) -> None:
     assert run(output, resume=True).sentences == 10
 
 
-@pytest.mark.parametrize("line", [b"7\n", b"{}\n", b"[1, 2\n", b"[2, 3, 4, 5, 6]\n"])
+def test_pipes_in_the_way(output: Path) -> None:
+    """They would wait for a reader for ever."""
+    with pytest.raises(KeyboardInterrupt):
+        run(output, stop=3)
+    for suffix in (".part", ".part.log"):
+        path = Path(f"{output}{suffix}")
+        path.rename("kept")
+        os.mkfifo(path)
+        with faulty(path, about="move it"):
+            run(output, resume=True)
+        Path("kept").replace(path)
+    assert run(output, resume=True).sentences == 10
+
+
+DEEP = b"[" * 100_000 + b"\n"
+
+
+@pytest.mark.parametrize("line", [b"7\n", b"{}\n", b"[1, 2\n", b"[2, 3, 4, 5, 6]\n", DEEP], ids=len)
 def test_a_damaged_log(line: bytes, tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path / "x", stop=2)

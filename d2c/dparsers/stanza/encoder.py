@@ -220,6 +220,7 @@ def read_encoder(directory: Path) -> tuple[Encoder, Any]:
 
         kind = settings.pop("model_type")
         _check_kind(directory, kind)
+        settings.pop("num_labels", None)  # a classifier's: a name is made for each, however many they are
         config = hf.AutoConfig.for_model(kind, **settings)
         weights = unpacked(load_file(path))
         if config.num_hidden_layers > len(weights):
