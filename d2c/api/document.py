@@ -34,7 +34,7 @@ COLUMNS = {  # of tables, with their types: integers with a capital letter may b
 
 
 class Alternative(NamedTuple):
-    """One of the best trees of a sentence, and how probable it is; None: the parser does not say so."""
+    """One of the best trees of a sentence, and its probability; None: not known."""
 
     tree: Tree
     probability: float | None
@@ -43,12 +43,12 @@ class Alternative(NamedTuple):
 class Sentence:
     """A sentence that was parsed.
 
-    tree:  where it could not be parsed, the empty tree `(TOP (ERROR (ERROR ERROR)))` in its place
-    text:  as it stands in the input; of words, with blanks between them
-    line:  of the input, where it begins, from 1; of words, the number of the sentence
-    error: why it could not be parsed; "" where it was
-    alternatives: the best trees, `tree` first, where several were asked for
-    comments: of CoNLL-U, as `sent_id = 1`
+    tree:         its tree; `(TOP (ERROR (ERROR ERROR)))` if it could not be parsed
+    text:         the sentence as it stands in the input; if words were given, these joined by blanks
+    line:         the line where it begins, from 1; if words were given, the number of the sentence
+    error:        why it could not be parsed; otherwise ""
+    alternatives: the best trees, `tree` first, if several were asked for
+    comments:     those of CoNLL-U, such as `sent_id = 1`
     """
 
     def __init__(self, parsed: parsing.Sentence) -> None:
@@ -59,7 +59,7 @@ class Sentence:
 
     @cached_property
     def tree(self) -> Tree:
-        """Return its tree, or the empty one."""
+        """Return its tree; `(TOP (ERROR (ERROR ERROR)))` if it could not be parsed."""
         one = self._parsed
         return Tree(NO_CTREE) if one.error else Tree(one.tree, one.confidences, one.offsets, one.text)
 
@@ -71,7 +71,7 @@ class Sentence:
         return tuple([Alternative(tree, share) for tree, share in pairs])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a line of `d2c parse --to json`."""
+        """Return what a line of `d2c parse --to json` holds."""
         return to_json(self._parsed)
 
     def __eq__(self, other: object) -> bool:
@@ -106,13 +106,13 @@ class Document:
 
         sentence:    index in `sentences`; those that could not be parsed have no rows
         start, end:  its first word and the one after its last, counted from 0
-        start_char, end_char: its place in the text; missing where words were parsed
+        start_char, end_char: its place in the text; missing if words were parsed
         head, head_word: the number of its head word, and that word
         governor:    the word on which the head depends; missing for the head of the sentence
         depth:       how many constituents are above it
-        confidence:  from 0 to 1; missing where the parser does not say so
+        confidence:  how sure the parser is of it, from 0 to 1; missing if not known
 
-        Raises ImportError where pandas is not installed.
+        Raises ImportError if pandas is not installed.
         """
         try:
             import pandas
@@ -142,7 +142,7 @@ class Document:
         return self.sentences[position]
 
     def __str__(self) -> str:
-        """Return the trees, one a line."""
+        """Return the trees, one on each line."""
         return "\n".join(str(sentence.tree) for sentence in self.sentences)
 
     def _repr_html_(self) -> str:

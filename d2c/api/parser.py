@@ -45,15 +45,15 @@ def load(
     device: str | None = None,
     allow_pipeline: str | None = None,
 ) -> Parser:
-    """Load the parser that a model is.
+    """Load a model.
 
-    model:          its name, its directory, or None: `en`, or `en-small` where the packages of `en` are
-                    missing; or a list of models, which vote on the constituents
-    device:         cpu, cuda, ...; None: cuda where there is one
-    allow_pipeline: of a model of `pipeline:`, its name, `spacy:NAME` or `stanza:LANGUAGE`: loading one may
-                    run code that it brings with it
+    model:          its name or directory, or a list of models, which vote on the constituents; None: `en`,
+                    or `en-small` if the packages for `en` are missing
+    device:         cpu, cuda, ...; None: cuda if there is one
+    allow_pipeline: the pipeline that may be loaded, `spacy:NAME` or `stanza:LANGUAGE`, for a model trained
+                    on one: loading a pipeline may run code that it contains
 
-    Raises ModelError where there is no such model, or it cannot be used; TypeError for what is no name.
+    Raises ModelError if there is no such model or it cannot be used, TypeError for what is not a name.
     """
     names = [*model] if isinstance(model, Iterable) and not isinstance(model, str) else [model]
     takes = "load() takes a name or a directory, or a list of some"
@@ -69,9 +69,9 @@ def load(
 
 
 class Parser:
-    """Models in directories, one or several that vote, made by `load`.
+    """One model, or several that vote; `load` makes it.
 
-    It can be pickled: what is pickled is their places, and the other process loads the models there.
+    Pickling stores only the models' paths; the other process loads the models from there.
     """
 
     def __init__(
@@ -80,11 +80,11 @@ class Parser:
         self.directories, self.device, self.allow_pipeline = directories, device, allow_pipeline
 
     def __call__(self, text: str, *, best: int = 1) -> Document:
-        """Parse free text, cut into sentences and words; offsets are indices of `text`.
+        """Parse free text, which is split into sentences and words; offsets are indices of `text`.
 
-        best: so many alternatives for each sentence at most, if more than 1
+        best: if more than 1, the number of alternatives for each sentence, at most
 
-        An empty line ends a sentence, another line break only where lists, headings and dialogues have one.
+        An empty line ends a sentence; other line breaks do so only in lists, headings and dialogues.
         """
         if not isinstance(text, str):
             other = "pipe takes several texts, parse_tokens takes words"
@@ -114,11 +114,11 @@ class Parser:
     def pipe(
         self, texts: Iterable[Any], *, as_tuples: bool = False, batch_size: int = _BATCH, jobs: int = 1
     ) -> Iterator[Any]:
-        """Parse many texts, each as the parser itself does; the documents come in order, as they are parsed.
+        """Parse many texts, each as by `parser(text)`; documents come in order, as they are parsed.
 
-        as_tuples:  the texts are pairs of a text and anything else, and so are the documents, as in spaCy
-        batch_size: sentences, of however many texts, that are parsed at once
-        jobs:       as of `stream`
+        as_tuples:  take pairs of a text and anything else, yield pairs of a document and that, as in spaCy
+        batch_size: the number of sentences, of however many texts, that are parsed at once
+        jobs:       as in `stream`
         """
         if isinstance(texts, str | bytes):
             raise TypeError("pipe takes several texts; one text is for the parser itself: parser(text)")
@@ -134,13 +134,13 @@ class Parser:
         forbid: Spans | None = None,
         best: int = 1,
     ) -> Document:
-        """Parse sentences that are cut into words, or one; the model's tagger tags them.
+        """Parse sentences that are split into words, or one such sentence; the model's tagger tags them.
 
-        require, forbid: spans of the one sentence that must be constituents, or must not, as (first word, the
-                         one after the last) or (first word, the one after the last, label)
-        best:            so many alternatives for each sentence at most, if more than 1
+        require, forbid: spans that must be constituents, or must not, as (first word, the one after the last)
+                         or (first word, the one after the last, label); only with one sentence
+        best:            if more than 1, the number of alternatives for each sentence, at most
 
-        Raises ValueError where no tree can obey.
+        Raises ValueError if no tree can obey.
         """
         columns = ((words, ()) for words in map(_words, _one(sentences, _is_word, require, forbid)))
         return self._parse_words(columns, require, forbid, best, self.models)
@@ -153,11 +153,11 @@ class Parser:
         forbid: Spans | None = None,
         best: int = 1,
     ) -> Document:
-        """Parse sentences of words with tags, or one: `[("They", "PRP"), ("slept", "VBD")]`.
+        """Parse sentences of words with tags, or one such sentence: `[("They", "PRP"), ("slept", "VBD")]`.
 
-        D-parser and route see these tags. A sentence in which one is empty is tagged by the model's tagger.
-        One with a tag that is none of the tagger's cannot be parsed; the tag `(` is -LRB-. The rest is as of
-        `parse_tokens`.
+        The d-parser and the route use these tags. A sentence with an empty tag is tagged by the model's
+        tagger; one with a tag that the tagger does not know cannot be parsed; `(` is read as -LRB-. Other
+        parameters are those of `parse_tokens`.
         """
         columns = map(_columns, _one(sentences, _is_pair, require, forbid))
         models = [replace(model, tags="gold") for model in self.models]
@@ -172,16 +172,17 @@ class Parser:
         batch_size: int = _BATCH,
         best: int = 1,
     ) -> Iterator[Sentence]:
-        """Parse lines, an open file for example; the sentences come in order, as they are parsed.
+        """Parse lines, such as an open file; the sentences come in order, as they are parsed.
 
-        kind:       `text`: each line is a sentence; `tokenized`: with blanks between words; `split`: free
-                    text; `conllu`: words, and tags in XPOS; `json`: JSON lines with words, perhaps tags and
-                    constraints
-        jobs:       processes, each of which loads the model and takes one core; the trees are the same
-        batch_size: sentences that are read and parsed at once; memory grows with it, not with the lines
-        best:       as of `parse_tokens`
+        kind:       `text`: each line is a sentence; `tokenized`: the same, with blanks between words;
+                    `split`: free text; `conllu`: words, and tags in XPOS; `json`: JSON lines with words and,
+                    optionally, tags and constraints
+        jobs:       the number of processes; each loads the model and takes one core. The trees are the same
+        batch_size: the number of sentences that are read and parsed at once; memory grows with it, but not
+                    with the number of lines
+        best:       as in `parse_tokens`
 
-        Empty lines are no sentences. A line without a line break is taken to have one: offsets count it.
+        Empty lines are skipped. Offsets count a line break after each line, even if it has none.
         """
         if isinstance(lines, str | bytes):
             raise TypeError("stream takes lines; one text is for the parser itself: parser(text)")
@@ -194,12 +195,12 @@ class Parser:
 
     @cached_property
     def models(self) -> list[Model]:
-        """Return route, d-parser and tagger of each model, loaded when they are first needed."""
+        """Return the models, each with its route, d-parser and tagger, loaded when they are first needed."""
         return load_models(self.directories, device=self.device, allow_pipeline=self.allow_pipeline)
 
     @cached_property
     def rules(self) -> TextRules:
-        """Return what cuts text: the first model's rules."""
+        """Return the first model's rules, which split text."""
         return rules_of(self.directories[0], lambda: self.models[0])
 
     def __repr__(self) -> str:

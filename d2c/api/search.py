@@ -29,11 +29,11 @@ def search(
 ) -> Iterator[Match]:
     """Yield the matches of a pattern in a file (`-`: standard input), one sentence after the other.
 
-    path:       a treebank, JSON lines of `d2c parse`, or Parquet of `d2c corpus`; or a directory or pattern
-                of some
-    pattern:    in the language of Tregex
-    format:     one of those of `d2c convert`, or `json`; None: as the file's name says
-    head_rules: which children are heads, where a pattern asks for heads and trees have none
+    path:       a treebank, JSON lines of `d2c parse` or Parquet of `d2c corpus`, or a directory or pattern
+                (`*`) of such files
+    pattern:    a pattern in the language of Tregex
+    format:     a format of `d2c convert`, or `json`; None: shown by name and content
+    head_rules: the table that finds heads if a pattern asks for them and trees have none
 
     Raises FormatError, and ValueError for a pattern that cannot be read.
     """

@@ -31,21 +31,20 @@ if TYPE_CHECKING:
 
 
 class Tree:
-    """A constituency tree over n words with K constituents, or the part of one that is below a node.
+    """A constituency tree over n words with K constituents, or the part of one below a node.
 
     A part is a tree of its own: its words are counted from 0, and gaps between them are closed. Its `offsets`
-    are still those in the text, and its `span` is the place that it has in the sentence. Trees are equal if
-    they are the same in brackets.
+    are still those in the text, and its `span` is its place in the sentence. Trees are equal if they have the
+    same brackets.
 
-    As a sequence it is what it is in nltk: its elements are its children, or a tag's word; `tree[0, 1]` is
-    the second child of the first. The wrapper that brackets have around a sentence (TOP) is such a tree, too;
-    it is none of the constituents.
+    Trees are sequences, as in nltk: the elements are the children or, of a tag, the word; `tree[0, 1]` is
+    the second child of the first. The wrapper around a sentence (TOP) is a tree, too, but not a constituent.
 
-    ctree:       the tree itself
-    confidences: [K] how sure the parser is of each node, from 0 to 1; None where it does not say so
-    offsets:     [n] of each word its first character and the one after its last in the text that was parsed;
-                 None where that was no text
-    text:        the sentence as it stands there; its words with blanks between them where it is not given
+    ctree:       d2c's internal tree
+    confidences: [K] how sure the parser is of each node, from 0 to 1; None if not known
+    offsets:     [n] the first character of each word and the one after its last in the text that was parsed;
+                 None if words were parsed
+    text:        the sentence as it stands in the text; if not given, its words joined by blanks
     """
 
     def __init__(
@@ -60,21 +59,21 @@ class Tree:
 
     @classmethod
     def from_string(cls, brackets: str) -> Tree:
-        """Return the tree of brackets as they are, with traces and functions; the inverse of `str`.
+        """Return the tree that brackets describe, with traces and functions; the inverse of `str`.
 
-        They are discbracket where each word begins with a number and `=`. Raises ValueError.
+        If each word begins with a number and `=`, they are read as discbracket. Raises ValueError.
         """
         return cls((parse_discbracket if is_discbracket(brackets) else parse_bracket)(brackets))
 
     @property
     def label(self) -> str:
-        """Return its root's label, also around a sentence (TOP); of a word its tag."""
+        """Return the label of its root, such as NP, or TOP around a sentence; of a word, its tag."""
         ctree = self._whole.ctree
         return ctree.top or "" if self._node > ctree.root else ctree.label(self._node)
 
     @property
     def children(self) -> tuple[Tree, ...]:
-        """Return the trees below its root, words with their tags among them; a word and its tag have none."""
+        """Return the trees below its root, including tags with their words, which have no children."""
         ctree, n = self._whole.ctree, len(self._whole.ctree.tokens)
         if self._node > ctree.root:
             return (self._below(ctree.root),)
@@ -82,7 +81,7 @@ class Tree:
 
     @property
     def span(self) -> Span:
-        """Return its place in the sentence: the words there, their head, what is above."""
+        """Return its place in the sentence: first and last word, head, parent."""
         return self._whole.span(min(self._node, self._whole.ctree.root))
 
     @property
@@ -92,38 +91,37 @@ class Tree:
 
     @property
     def constituents(self) -> Constituents:
-        """Return the nodes of `ctree` with their confidences and places."""
+        """Return the nodes of `ctree`, with confidences and places in the sentence."""
         return self._own
 
     @property
     def confidences(self) -> Sequence[float] | None:
-        """Return [K] how sure the parser is of each proper node of `ctree`, from 0 to 1."""
+        """Return [K] how sure the parser is of each node of `ctree`, from 0 to 1."""
         return self._own.confidences
 
     @property
     def offsets(self) -> Sequence[tuple[int, int]] | None:
-        """Return [n] where each word is in the text that was parsed."""
+        """Return [n] the first character of each word in the text, and the one after its last."""
         return self._own.source.offsets
 
     @property
     def text(self) -> str:
-        """Return what it is over, as it stands in the text."""
+        """Return its words as they stand in the text."""
         return self._own.source.text or " ".join(self.words)
 
     @property
     def words(self) -> tuple[str, ...]:
-        """Return [n] the words; quotation marks are `` and '' where rules for English have cut a text."""
+        """Return [n] the words; in English text that was parsed, quotation marks are `` and ''."""
         return self.ctree.tokens.forms
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """Return [n] their tags."""
+        """Return [n] the words' tags."""
         return self.ctree.tokens.tags
 
     @property
     def heads(self) -> tuple[int, ...] | None:
-        """Return [n] of each word the number of the word that it depends on; as in spaCy the root has its
-        own.
+        """Return [n] the number of the word on which each word depends; the root has its own, as in spaCy.
 
         None in a treebank that was read without head rules.
         """
@@ -139,7 +137,7 @@ class Tree:
 
     @property
     def has_gaps(self) -> bool:
-        """Return whether a constituent does not stand in one piece."""
+        """Return whether any constituent is discontinuous."""
         return not self.ctree.is_continuous()
 
     def spans(self) -> list[Span]:
@@ -147,9 +145,9 @@ class Tree:
         return spans_of(self.ctree, None, self.confidences, self._own.source)
 
     def phrases(self, *labels: str, nested: bool = False) -> list[Span]:
-        """Return the constituents with one of some labels, as `spans` has them.
+        """Return the constituents with one of these labels, in the order of `spans`.
 
-        nested: also those that are inside another one of these
+        nested: also those inside another one of them
         """
         if not labels:
             raise ValueError("which phrases? say their labels: phrases('NP')")
@@ -168,13 +166,13 @@ class Tree:
         return [*zip(self.words, self.tags, strict=True)]
 
     def height(self) -> int:
-        """Return how many nodes are on the longest way down, as nltk counts: a word is one, too."""
+        """Return the number of nodes on the longest path down, counting the word, as nltk does."""
         return self.ctree.height() + 1 + (self.ctree.top is not None)
 
     def subtrees(self, filter: Callable[[Tree], object] | None = None) -> Iterator[Tree]:
-        """Yield the tree and all below it, those of tags, too, from left to right, the higher first.
+        """Yield the tree and all trees below it, including tags, from left to right, the higher first.
 
-        filter: only those for which it returns something true
+        filter: yield only those for which it returns a true value
         """
         stack: list[Tree] = [self]
         while stack:
@@ -184,7 +182,7 @@ class Tree:
             stack += reversed(tree.children)
 
     def productions(self) -> list[Production]:
-        """Return the rules of its nodes, those of tags, too, as nltk's, in the order of `subtrees`."""
+        """Return nltk's productions of its nodes, including tags, in the order of `subtrees`."""
         from nltk.grammar import Nonterminal, Production
 
         return [
@@ -229,13 +227,13 @@ class Tree:
         return to_stanza(self.ctree)
 
     def binarized(self, how: Literal["left", "right", "head"] = "head") -> Tree:
-        """Return it with two children of a node at most, whose parts are nodes @X; without confidences.
+        """Return a tree whose nodes have at most two children; parts of a node X are nodes @X.
 
-        how: `left`: X is (@X (@X a b) c) d, its first children lowest; `right`: a (@X b (@X c d)); `head`:
-             its head lowest, then what is on its right, then what is on its left
+        how: `left`: (X (@X (@X a b) c) d); `right`: (X a (@X b (@X c d))); `head`: the head lowest, then
+             the children on its right, then those on its left
 
-        Raises ValueError for another `how`, for `head` in a tree without heads, and where a label begins
-        with @.
+        The tree has no confidences. Raises ValueError for another `how`, for `head` in a tree without heads,
+        and for a label that begins with @.
         """
         ctree = self.ctree
         if how == "head" and ctree.head_children is None:
@@ -250,25 +248,25 @@ class Tree:
         return Tree(binarized(ctree, firsts[how]), None, self.offsets, self.text)
 
     def unbinarized(self) -> Tree:
-        """Return it without the nodes that `binarized` made, or any others whose labels begin with @."""
+        """Return the tree without the nodes that `binarized` made: all whose labels begin with @."""
         return Tree(unbinarized(self.ctree), None, self.offsets, self.text)
 
     def to_svg(self) -> str:
-        """Return a picture, an SVG element. Raises ValueError for a tree that is too deep for one."""
+        """Return a picture as an SVG element. Raises ValueError for a tree that is too deep."""
         from d2c.trees.pictures import ctree_svg  # only here: it needs nltk
 
         return ctree_svg(self.ctree, self.text)
 
     def pretty_print(self, stream: TextIO | None = None) -> None:
-        """Print it in characters, to a stream or to standard output. Raises ValueError as `to_svg`."""
+        """Print a drawing in characters, to a stream or to standard output. Raises ValueError as `to_svg`."""
         from d2c.trees.pictures import ctree_text
 
         print(ctree_text(self.ctree), file=stream)
 
     def draw(self, path: AnyPath) -> None:
-        """Write a file with its picture: `*.svg`, or `*.txt` in characters.
+        """Write a picture to a file: `*.svg`, or in characters `*.txt`.
 
-        Raises ValueError as `to_svg`, and FormatError for other names, or where nothing can be written.
+        Raises ValueError as `to_svg`, and FormatError for other names or if the file cannot be written.
         """
         if not is_called(Path(path), (".svg", ".txt")):
             raise FormatError(str(path), 0, 0, "a picture is called *.svg, or *.txt in characters")
@@ -303,7 +301,7 @@ class Tree:
     def __str__(self) -> str:
         """Return brackets on one line, as `d2c parse` writes them.
 
-        It is discbracket for a tree with gaps, and for one whose words all look like discbracket's: `0=a`.
+        A tree with gaps is written as discbracket, and so is one whose words all look like it: `0=a`.
         """
         return format_tree(self.ctree)
 
@@ -369,11 +367,12 @@ def warned(error: FormatError) -> None:
 def read(path: AnyPath, *, format: str | None = None, head_rules: str | None = None) -> Iterator[Tree]:
     """Yield the trees of a treebank file (`-`: standard input), without traces and function tags.
 
-    format:     one of those of `d2c convert`; None: as the file's name says
-    head_rules: a bundled table or a file that says which children are heads, `marked`: as the treebank marks
-                them; without it spans have no heads, unless the treebank marks some
+    format:     a format of `d2c convert`; None: shown by name and content
+    head_rules: a bundled table, a file, or `marked` (by the treebank); without it spans have no heads, unless
+                the treebank marks some
 
-    Warns of sentences without a tree: not parsed, `(())`, or of traces alone. Raises FormatError.
+    Sentences that were not parsed, `(())`, or have nothing but traces are left out with a warning. Raises
+    FormatError.
     """
     from d2c.trees.formats.reading import Reading
 

@@ -44,10 +44,10 @@ class Source:
 class Span:
     """A constituent.
 
-    blocks:     its runs of tokens, several where it has gaps
-    head:       its head token; None where the tree has no head children
+    blocks:     its runs of tokens, several if it has gaps
+    head:       its head token; None if the tree has no heads
     depth:      how many constituents are above it
-    confidence: how sure the parser is of it, from 0 to 1, if it says so
+    confidence: how sure the parser is of it, from 0 to 1; None if not known
     place:      all constituents of the sentence, and its number among them
     """
 
@@ -65,14 +65,14 @@ class Span:
 
     @property
     def parent(self) -> Span | None:
-        """Return the constituent right above it; None of the highest."""
+        """Return the constituent directly above it; None for the highest."""
         every, node = self.place
         above = every.parents[node]
         return None if above < 0 else every.span(above)
 
     @property
     def children(self) -> tuple[Span, ...]:
-        """Return the constituents right below it, from left to right; words are none."""
+        """Return the constituents directly below it, from left to right, without words."""
         every, node = self.place
         n = len(every.ctree.tokens)
         kids = every.ctree.children[node - n] if node >= n else ()
@@ -80,7 +80,7 @@ class Span:
 
     @property
     def tree(self) -> Any:
-        """Return it as a `d2c.Tree`, a part of the sentence's: of a word and its tag, too."""
+        """Return the constituent as a `d2c.Tree`, a part of the sentence's tree."""
         return Constituents.as_tree(*self.place)
 
     @property
@@ -90,7 +90,7 @@ class Span:
 
     @property
     def governor(self) -> int | None:
-        """Return the token on which its head depends; None of the sentence's head, and without heads."""
+        """Return the token on which its head depends; None for the sentence's head, and without heads."""
         every, node = self.place
         return every.governors[node] if every.governors else None
 
@@ -116,12 +116,12 @@ class Span:
 
     @property
     def text(self) -> str:
-        """Return it as it stands in the text; where there was none, its words with blanks between them."""
+        """Return it as it stands in the text; if words were parsed, these joined by blanks."""
         return " ".join([self.source.text_of(*block) for block in self.blocks])
 
     @property
     def start_char(self) -> int | None:
-        """Return its first character in the text that was parsed; None where that was no text."""
+        """Return its first character in the text that was parsed; None if words were parsed."""
         return self.source.offsets[self.start][0] if self.source.offsets else None
 
     @property
@@ -130,7 +130,7 @@ class Span:
         return self.source.offsets[self.end - 1][1] if self.source.offsets else None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what `d2c parse --to json` writes: `tokens` only with gaps, characters only of text."""
+        """Return what `d2c parse --to json` writes: `tokens` only with gaps, characters only for text."""
         row: dict[str, Any] = {"label": self.label, "start": self.start, "end": self.end}
         if self.head is not None:
             row["head"] = self.head

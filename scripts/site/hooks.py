@@ -8,7 +8,7 @@ from mkdocs.plugins import event_priority
 
 _LINK = re.compile(r"\[([^\]]+)\]\((?!https?:)([^)\s#]+)(?:#[^)]*)?\)")
 _CELL = re.compile(r"<td\b.*?</td>", re.DOTALL)
-_ITEM = re.compile(r"^(\w[\w, ]*):\s+(\S.*)$", re.MULTILINE)
+_ITEM = re.compile(r"^(\w+(?:, \w+)*):\s+(\S.*)$", re.MULTILINE)  # sentences with a colon are none
 
 
 class Docstrings(griffe.Extension):

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 import yaml
 
-from scripts.site.hooks import on_page_content, on_page_markdown
+from scripts.site.hooks import Docstrings, on_page_content, on_page_markdown
 from tests.blocks import REPOSITORY
 
 
@@ -48,6 +48,16 @@ def test_links_to_what_is_no_page_become_text(source: str, text: str, shown: str
         for name, left_out in names.items()
     ]
     assert on_page_markdown(text, page, files) == shown
+
+
+def test_parameters_are_lists_and_sentences_are_not() -> None:
+    text = "Load it.\n\nmodel: its name\nhead, head_word: two\n    lines\n\nNote that: it is slow.\nbest: one"
+    docstring = SimpleNamespace(value=text)
+    Docstrings().on_object(obj=SimpleNamespace(docstring=docstring))  # type: ignore[arg-type]
+    assert docstring.value == (
+        "Load it.\n\n- **model**: its name\n- **head, head_word**: two\n    lines\n\n"
+        "Note that: it is slow.\nbest: one"
+    )
 
 
 def test_bars_in_tables_are_bars() -> None:

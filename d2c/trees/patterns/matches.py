@@ -26,9 +26,9 @@ Bound = dict[str, Ids]  # of names, the node in each row, or NONE; of variables 
 class Match:
     """A place where a pattern matches.
 
-    span:     the node that was sought; the label of a word is its form, and ROOT of what is over the tree
-    captures: by the names in the pattern those of the other nodes that are there
-    sentence: the number of the sentence in its file, 0 where that is not known
+    span:     the node that was sought; a word's label is its form, and that of the node above the tree ROOT
+    captures: the nodes that are named in the pattern, by name, unless an optional one is missing
+    sentence: the number of the sentence in its file, from 1; 0: not known
     """
 
     span: Span
@@ -37,7 +37,7 @@ class Match:
 
     @property
     def tree(self) -> Any:
-        """Return the node that was sought as a `d2c.Tree`; of a word that of its tag, of ROOT its child."""
+        """Return the node that was sought as a `d2c.Tree`; for a word, its tag's; for ROOT, its child."""
         return self.span.tree
 
     def to_dict(self) -> dict[str, Any]:
