@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 from d2c.api.tree import Tree
 from d2c.parsing import sentence as parsing
 from d2c.parsing.json_lines import to_json
-from d2c.parsing.sentence import NO_CTREE
+from d2c.trees.ctree import NO_CTREE
 
 if TYPE_CHECKING:
     import pandas

@@ -12,7 +12,7 @@ from d2c.base.errors import Faults, FormatError
 from d2c.base.files import AnyPath, file_name
 from d2c.base.inputs import names_of
 from d2c.parsing.sentence import Sentence
-from d2c.parsing.sentences import PARSED, numbered_sentences
+from d2c.parsing.sentences import numbered_sentences
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.reading import Reading
 from d2c.trees.heads import load_head_rules
@@ -29,16 +29,16 @@ def search(
 ) -> Iterator[Match]:
     """Yield the matches of a pattern in a file (`-`: standard input), one sentence after the other.
 
-    path:       a treebank, JSON lines of `d2c parse` or Parquet of `d2c corpus`, or a directory or pattern
-                (`*`) of such files
+    path:       a treebank, such as JSON lines of `d2c parse` or Parquet of `d2c corpus`, or a directory or
+                pattern (`*`) of such files
     pattern:    a pattern in the language of Tregex
-    format:     a format of `d2c convert`, or `json`; None: shown by name and content
+    format:     a format of `d2c convert`; None: shown by name and content
     head_rules: the table that finds heads if a pattern asks for them and trees have none
 
     Raises FormatError, and ValueError for a pattern that cannot be read.
     """
     reading = Reading(format, marked=head_rules == "marked", faults=Faults(no_tree=warned))
-    files = reading.files([Path(path)], *PARSED)
+    files = reading.files([Path(path)])
     for file in files:
         for *_, [found] in search_file(file, [pattern], reading, head_rules):
             yield from found

@@ -365,8 +365,9 @@ def warned(error: FormatError) -> None:
 
 
 def read(path: AnyPath, *, format: str | None = None, head_rules: str | None = None) -> Iterator[Tree]:
-    """Yield the trees of a treebank file (`-`: standard input), without traces and function tags.
+    """Yield the trees of a treebank (`-`: standard input), without traces and function tags.
 
+    path:       a file, such as JSON lines of `d2c parse`, or a directory, such as that of `d2c corpus`
     format:     a format of `d2c convert`; None: shown by name and content
     head_rules: a bundled table, a file, or `marked` (by the treebank); without it spans have no heads, unless
                 the treebank marks some
@@ -374,11 +375,14 @@ def read(path: AnyPath, *, format: str | None = None, head_rules: str | None = N
     Sentences that were not parsed, `(())`, or have nothing but traces are left out with a warning. Raises
     FormatError.
     """
+    from d2c.parsing.sentences import numbered_sentences
     from d2c.trees.formats.reading import Reading
 
     rules = load_head_rules(head_rules) if head_rules else None
     reading = Reading(format, marked=head_rules == "marked", faults=Faults(no_tree=warned))
-    for ctree in reading(Path(path)):
-        if reading.nothing_marked:
-            raise FormatError(file_name(path), 0, 0, NOTHING_MARKED)
-        yield Tree(rules.headed(ctree) if rules else ctree)
+    for file in reading.files([Path(path)]):
+        for _, one in numbered_sentences(file, reading):
+            if reading.nothing_marked:
+                raise FormatError(file_name(file), 0, 0, NOTHING_MARKED)
+            ctree = rules.headed(one.tree) if rules else one.tree
+            yield Tree(ctree, one.confidences, one.offsets, one.text)

@@ -47,6 +47,8 @@ def convert(
     """Rewrite treebanks in another format. What it cannot hold is counted on standard error; with --strict it
     is an error. Trees with gaps need a format that holds them, or --continuous.
 
+    The output of `d2c parse --to json` and `d2c corpus` is a treebank, too: IN may be X.jsonl or a directory.
+
     Names and content show formats, those of new files names alone: *.mrg, *.discbracket, *.export,
     *.tiger.xml, *.alpino.xml, *.trees.conllu (trees in comments), each also with .gz. D-trees (*.conllu,
     *.conll) become CoNLL-U with all its columns; `encode` and `decode` convert between trees and d-trees.

@@ -22,13 +22,14 @@ from d2c.commands.options import (
 from d2c.parsing.sentences import numbered_sentences
 from d2c.reduction.reduction import Reduction
 from d2c.trees.formats.reading import Reading
+from d2c.trees.formats.registry import treebank_in
 
 
 @click.command()
 @click.argument("trees", type=FilePath)
 @output_option
 @heads_option
-@format_of_trees("json")
+@format_of_trees("conllu")
 @reading_options
 @choice("--what", ["ctree", "dtree", "both"], "ctree")
 @click.option("--svg", is_flag=True, help="Draw one sentence as a picture (as for *.svg), not all as text.")
@@ -48,7 +49,7 @@ def draw(
 ) -> None:
     """Draw c-trees, crossing branches included, d-trees with their event indices, or both.
 
-    TREES is a treebank, or the output of `d2c parse --to json`.
+    TREES is a treebank, the output of `d2c parse --to json` or `d2c corpus`, or CoNLL-U, which has d-trees.
     """
     from d2c.trees.pictures import drawing
 
@@ -58,10 +59,12 @@ def draw(
     # One sentence is drawn as soon as it is read, so that errors cannot wait for the end of the file.
     faults = replace(reading.faults, limit=1) if last else reading.faults
     with open_output(output) as stream:
-        for number, read in numbered_sentences(trees, replace(reading, faults=faults), as_named=False):
+        reading, dtrees = replace(reading, faults=faults), not treebank_in(trees)
+        for number, read in numbered_sentences(trees, reading, as_named=False, dtrees=dtrees):
             if not last or number == last:
                 with located(file_name(trees), number):
-                    stream.write(drawing(read.tree, route.encode(read.tree), what, svg) + "\n")
+                    dtree = route.encode(read.ctree) if read.ctree else read.dtree
+                    stream.write(drawing(read.ctree, dtree, what if read.ctree else "dtree", svg) + "\n")
             if number == last:
                 return
         if last:

@@ -13,7 +13,7 @@ from d2c.base.inputs import names_of
 from d2c.base.tables import TABLES, table_format
 from d2c.commands.counts import CountTable
 from d2c.commands.options import (
-    format_of_trees,
+    format_option,
     heads_option,
     output_option,
     reading_options,
@@ -23,7 +23,7 @@ from d2c.commands.options import (
 from d2c.commands.progress import shown
 from d2c.commands.terminal import say
 from d2c.parsing.sentence import Sentence
-from d2c.parsing.sentences import PARSED, is_parsed, numbered_sentences
+from d2c.parsing.sentences import is_parsed, numbered_sentences
 from d2c.trees.formats.reading import Reading
 from d2c.trees.heads import load_head_rules
 from d2c.trees.spans import Span, labelled, spans_of
@@ -48,7 +48,7 @@ from d2c.trees.spans import Span, labelled, spans_of
 )
 @output_option
 @heads_option
-@format_of_trees("json")
+@format_option
 @reading_options
 def phrases(
     trees: tuple[Path, ...],
@@ -60,13 +60,13 @@ def phrases(
     reading: Reading,
     **cells: Any,
 ) -> None:
-    """List the phrases of treebanks, or of the output of `d2c parse`, from left to right, the larger of two
+    """List the phrases of treebanks, such as the output of `d2c parse`, from left to right, the larger of two
     that begin at the same token first. For `parse --to json` and `corpus`, also says where in the text."""
     to, safe = cells["to"] or table_format(output), cells["safe_cells"]
     counted, counts, found = cells["counted"], CountTable("label", "phrases"), False
     if not labels and not counted:
         raise click.UsageError("--label says which phrases; only --count goes without")
-    files, rules = reading.files(trees, *PARSED), load_head_rules(head_rules)
+    files, rules = reading.files(trees), load_head_rules(head_rules)
     columns = _columns(len(files) > 1, any(is_parsed(file, reading) for file in files), head)
     columns = counts.columns if counted else columns
     with TABLES[to].opened(output, columns, to == "csv" if safe is None else safe) as put:

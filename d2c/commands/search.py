@@ -19,7 +19,7 @@ from d2c.base.tables import TABLES, table_format
 from d2c.commands.counts import CountTable
 from d2c.commands.options import (
     PAGES,
-    format_of_trees,
+    format_option,
     heads_option,
     output_option,
     reading_options,
@@ -28,7 +28,6 @@ from d2c.commands.options import (
 )
 from d2c.commands.progress import shown
 from d2c.commands.terminal import say
-from d2c.parsing.sentences import PARSED
 from d2c.trees.formats.reading import Reading
 from d2c.trees.patterns.language import compiled
 from d2c.trees.patterns.matches import matches
@@ -64,7 +63,7 @@ def _readable(_context: click.Context, option: click.Parameter, given: Any) -> A
 @table_option
 @output_option
 @heads_option
-@format_of_trees("json")
+@format_option
 @reading_options
 def search(
     pattern: str,
@@ -78,13 +77,13 @@ def search(
 ) -> None:
     """Find a pattern such as `NP < (PP $ NP)`, in Tregex's language, in trees.
 
-    TREES are treebanks, or the output of `d2c parse --to json` or `d2c corpus`. Each match is a line, with
-    the nodes that the pattern names (`NP < PP=part`). -o FILE.html writes the sentences with matches as a
+    TREES are treebanks, such as the output of `d2c parse --to json` or `d2c corpus`. Each match is a line,
+    with the nodes that the pattern names (`NP < PP=part`). -o FILE.html writes the sentences with matches as a
     page like that of `d2c view`.
     """
     if also and not counted:
         raise click.UsageError("--also goes with --count")
-    files = reading.files(trees, *PARSED)
+    files = reading.files(trees)
     if is_called(output, PAGES):
         if counted:
             raise click.UsageError("-o FILE.html shows matches, and goes without --count")

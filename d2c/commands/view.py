@@ -24,7 +24,6 @@ from d2c.commands.options import (
 )
 from d2c.commands.progress import shown
 from d2c.commands.terminal import say
-from d2c.parsing.sentences import PARSED
 from d2c.trees.formats.reading import Reading
 from d2c.trees.formats.registry import DTREE_SUFFIXES
 
@@ -47,7 +46,7 @@ def _first_and_last(
 @click.option("-o", "--output", type=FilePath, default="view.html", show_default=True, help="The page.")
 @heads_option
 @click.option("--dtrees", type=FilePath, help="CoNLL-U with the d-trees of the same sentences.")
-@format_of_trees("json", "conllu")
+@format_of_trees("conllu")
 @click.option(
     "--sentences", "chosen", metavar="FIRST-LAST", callback=_first_and_last, help="Only these, by number."
 )
@@ -74,7 +73,7 @@ def view(
         raise click.UsageError("--dtrees needs all sentences of both files; leave out --skip-bad")
     check_ending(output, PAGES)
     reading = replace(reading, unparsed=True)
-    files = reading.files(trees, *PARSED, *DTREE_SUFFIXES)
+    files = reading.files(trees, *DTREE_SUFFIXES)
     if dtrees and len(files) > 1:
         raise click.UsageError("--dtrees has the sentences of a single file")
     if opened and str(output) == "-":

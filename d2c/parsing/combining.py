@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 
 from d2c.base.errors import FormatError, ModelError, Refusals, each_located, refusing
 from d2c.base.files import file_name
-from d2c.parsing.sentence import NO_CTREE, Sentence, refused
-from d2c.parsing.sentences import content_of, sentences_in
+from d2c.parsing.sentence import Sentence, refused
+from d2c.parsing.sentences import has_dtrees, sentences_in
 from d2c.routes.voting.arc_voting import combine_arcs, learn_arcs
 from d2c.routes.voting.constituents import MAJORITY, Parse, combine, learn_constituents
 from d2c.routes.voting.weights import Support, VotingWeights, equal_votes
 from d2c.trees.cleaning import Spelling
-from d2c.trees.ctree import Tokens
+from d2c.trees.ctree import Tokens, is_failed
 from d2c.trees.formats.pairs import side_by_side
 from d2c.trees.formats.reading import Reading
 
@@ -70,7 +70,7 @@ def voting_of(files: Iterable[Path], reading: Reading) -> str:
 
     Raises FormatError where only some are.
     """
-    of_dtrees = {file: content_of(file, reading) == "conllu" for file in files}
+    of_dtrees = {file: has_dtrees(file, reading) for file in files}
     if len(set(of_dtrees.values())) > 1:
         odd = next(file for file, conllu in of_dtrees.items() if conllu)
         raise FormatError(file_name(odd), 0, 0, "d-trees cannot be combined with c-trees; see `d2c decode`")
@@ -116,8 +116,7 @@ def _over(sentence: Sentence, tokens: Tokens) -> Sentence:
 
 def _failed(sentence: Sentence) -> bool:
     """Return whether it could not be parsed; treebanks have a marked empty tree in its place."""
-    tokens, marked = sentence.tokens, NO_CTREE.tokens
-    return sentence.error is not None or (tokens.forms, tokens.tags) == (marked.forms, marked.tags)
+    return sentence.error is not None or is_failed(sentence.tokens)
 
 
 def load_weights(path: Path | None, kind: str, parsers: int) -> VotingWeights | None:

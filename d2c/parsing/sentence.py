@@ -12,16 +12,13 @@ from typing import Any
 
 from d2c.base.errors import FormatError
 from d2c.trees.constraints import SpanConstraints
-from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.ctree import NO_CTREE, CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.spans import Source
 
 Offsets = tuple[tuple[int, int], ...]
 
-# The trees of a sentence that could not be parsed.
-_ERROR = Tokens(("ERROR",), ("ERROR",))
-NO_CTREE = CTree(_ERROR, ("ERROR",), ((0,),), (0,), "TOP")
-NO_DTREE = DTree(_ERROR, (0,), labels=("root",))
+NO_DTREE = DTree(NO_CTREE.tokens, (0,), labels=("root",))  # of a sentence that could not be parsed
 
 
 def plain(default: str | int, arrow: str) -> Any:

@@ -3,44 +3,33 @@ json`, or the Parquet of `d2c corpus`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-from d2c.base.errors import FormatError, Refusals, each_located, needs
+from d2c.base.errors import NoTree, Refusals
 from d2c.base.files import file_name
 from d2c.base.inputs import is_called
-from d2c.parsing.json_lines import PLAIN, read_json_lines, sentence_of_row
-from d2c.parsing.options import JSON_LINES
-from d2c.parsing.output import format_by_name
+from d2c.parsing.json_lines import read_parsed
 from d2c.parsing.sentence import Sentence
-from d2c.trees.formats.conllu import read_conllu
+from d2c.trees.formats.conllu import CONLLU, read_conllu
 from d2c.trees.formats.constituency import CONSTITUENCY
+from d2c.trees.formats.format import Options
+from d2c.trees.formats.parsed import PARSED
 from d2c.trees.formats.reading import Reading
-from d2c.trees.formats.registry import DTREE_SUFFIXES, treebank_in
-
-_PARQUET = ".parquet"
-PARSED = (*JSON_LINES, _PARQUET)  # how names of files end that d2c has parsed
-_COLUMNS = ["file", "text", "tokens", "offsets", "tags", "bracket", "spans", "error"]
-_ROWS = 1000  # of a table that are read at once
+from d2c.trees.formats.registry import DTREE_SUFFIXES, treebank_format, treebank_in
 
 
-def content_of(file: Path, reading: Reading) -> str:
-    """Return what a file holds by the format that is said, or by its name: `json`, `parquet` or `conllu`; ""
-    for a treebank, which may be called so, too."""
-    endings = {DTREE_SUFFIXES: "conllu", (_PARQUET,): "parquet"}
-    named = (content for names, content in endings.items() if is_called(file, names))
-    content = reading.format_name or format_by_name(file) or next(named, "")
-    if content not in _READERS:
-        return ""
-    # What has both trees is CoNLL-U here.
-    is_treebank = not reading.format_name and treebank_in(file) not in ("", CONSTITUENCY.name)
-    return "" if is_treebank else content
+def has_dtrees(file: Path, reading: Reading) -> bool:
+    """Return whether a file is CoNLL-U, which may have c-trees in comments, by the format that is said or by
+    its name."""
+    if reading.format_name or not is_called(file, DTREE_SUFFIXES):
+        return reading.format_name == CONLLU.name
+    return treebank_in(file) in ("", CONSTITUENCY.name)
 
 
 def is_parsed(file: Path, reading: Reading) -> bool:
     """Return whether d2c has parsed what is in a file."""
-    return content_of(file, reading) in ("json", "parquet")
+    return treebank_format(file, reading.format_name).name in PARSED
 
 
 def sentences_in(file: Path, reading: Reading, refusals: Refusals, dtrees: bool = True) -> Iterator[Sentence]:
@@ -48,53 +37,30 @@ def sentences_in(file: Path, reading: Reading, refusals: Refusals, dtrees: bool 
 
     dtrees: of CoNLL-U, too; otherwise a file of that name is refused as a treebank is
     """
-    content = content_of(file, reading)
-    if content and (dtrees or content != "conllu"):
-        return _READERS[content](file, refusals)
+    if dtrees and has_dtrees(file, reading):
+        return (Sentence(dtree.tokens, dtree=dtree) for dtree in read_conllu(file, refusals))
+    form = treebank_format(file, reading.format_name)
+    if form.name in PARSED:
+        return read_parsed(file, form, Options(charset=reading.charset), refusals)
     ctrees = reading.transformed(reading.read(file, refusals), file, refusals)
     return (Sentence(ctree.tokens, ctree=ctree) for ctree in ctrees)
 
 
-def numbered_sentences(file: Path, reading: Reading, as_named: bool = True) -> Iterator[tuple[int, Sentence]]:
-    """Yield sentences with c-trees, each after its number: in the file, or, as_named, in the one that it
-    names if it does.
+def numbered_sentences(
+    file: Path, reading: Reading, as_named: bool = True, dtrees: bool = False
+) -> Iterator[tuple[int, Sentence]]:
+    """Yield sentences with trees, each after its number: in the file, or, as_named, in the one that it names
+    if it does.
 
-    Those that could not be parsed are left out. Raises FormatError.
+    Those that could not be parsed are left out, and named. Raises FormatError.
     """
     refusals, source, before = Refusals(reading.faults), "", 0
-    sentences = refusals.over(sentences_in(file, reading, refusals, dtrees=False))
-    for number, sentence in enumerate(sentences, 1):
+    told = reading.faults.skipped or reading.faults.no_tree
+    for number, sentence in enumerate(refusals.over(sentences_in(file, reading, refusals, dtrees)), 1):
+        number += refusals.count
         if as_named and sentence.file != source:
-            source, before = sentence.file, number + refusals.count - 1
-        if not sentence.error:
-            yield number + refusals.count - before, sentence
-
-
-def _dtrees(file: Path, refusals: Refusals) -> Iterator[Sentence]:
-    return (Sentence(dtree.tokens, dtree=dtree) for dtree in read_conllu(file, refusals))
-
-
-def _table(file: Path, refusals: Refusals) -> Iterator[Sentence]:
-    return each_located(sentence_of_row, _rows(file), file_name(file), refusals)
-
-
-_READERS: dict[str, Callable[[Path, Refusals], Iterator[Sentence]]] = {
-    "json": read_json_lines,
-    "parquet": _table,
-    "conllu": _dtrees,
-}
-
-
-def _rows(file: Path) -> Iterator[dict[str, Any]]:
-    parquet, arrow = needs("pyarrow.parquet"), needs("pyarrow")
-    try:
-        with parquet.ParquetFile(file) as opened:
-            if missing := [name for name in _COLUMNS if name not in opened.schema_arrow.names]:
-                raise FormatError(
-                    str(file), 0, 0, f"no table of `d2c corpus`: it has no column {missing[0]!r}"
-                )
-            more = [name for name in PLAIN if name in opened.schema_arrow.names and name not in _COLUMNS]
-            for batch in opened.iter_batches(_ROWS, columns=_COLUMNS + more):
-                yield from batch.to_pylist()
-    except (OSError, arrow.ArrowException) as error:
-        raise FormatError(str(file), 0, 0, f"is no Parquet file that can be read: {error}") from None
+            source, before = sentence.file, number - 1
+        if sentence.error:
+            told(NoTree(file_name(file), 0, number, f"was not parsed: {sentence.why}"))
+        else:
+            yield number - before, sentence

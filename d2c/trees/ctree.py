@@ -217,6 +217,15 @@ def trusted_ctree(
     return ctree
 
 
+NO_CTREE = CTree(Tokens(("ERROR",), ("ERROR",)), ("ERROR",), ((0,),), (0,), "TOP")
+"""The tree of a sentence that could not be parsed."""
+
+
+def is_failed(tokens: Tokens) -> bool:
+    """Return whether these are the words and tags of `NO_CTREE`."""
+    return tokens.forms == NO_CTREE.tokens.forms == tokens.tags
+
+
 def joined(blocks: Sequence[Block]) -> tuple[Block, ...]:
     """Return blocks, in order, as few as can be: empty ones go, neighbours become one."""
     result: list[Block] = []

@@ -11,10 +11,10 @@ from d2c.base.errors import FormatError, Refusals, each_located
 from d2c.base.files import file_name
 from d2c.base.inputs import Paths, names_of
 from d2c.parsing.json_lines import PLAIN
-from d2c.parsing.sentence import NO_CTREE, Sentence
+from d2c.parsing.sentence import Sentence
 from d2c.parsing.sentences import sentences_in
 from d2c.reduction.reduction import Reduction
-from d2c.trees.ctree import Tokens
+from d2c.trees.ctree import NO_CTREE, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.formats.pairs import check_words, side_by_side

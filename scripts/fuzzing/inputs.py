@@ -265,8 +265,9 @@ def _unbroken(text: str) -> str:
     return text.translate(dict.fromkeys(map(ord, " \t\r\n"), "\N{NO-BREAK SPACE}"))
 
 
+TREEBANKS = [name for name in FORMATS if name != "parquet"]  # those that are text
 KINDS = {
-    **dict.fromkeys(FORMATS, Kind(_treebank, _judge_treebank)),
+    **dict.fromkeys(TREEBANKS, Kind(_treebank, _judge_treebank)),
     "conllu": Kind(_dtrees, _judge_dtrees),
     **{f"--{name}": Kind(_text, _judge_command) for name in TEXTS if name != "conllu"},
     "heads": Kind(_head_table, _judge_command),

@@ -7,12 +7,14 @@ from io import StringIO
 from pathlib import Path
 from random import Random
 
+from d2c.parsing.json_lines import format_json
+from d2c.parsing.sentence import Sentence
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.bracket_lines import tree_lines
 from d2c.trees.formats.conllu import write_conllu
 from d2c.trees.formats.discbracket import parse_discbracket
-from d2c.trees.formats.format import AS_IT_IS
+from d2c.trees.formats.format import AS_IT_IS, Writer
 from d2c.trees.formats.registry import FORMATS
 
 SEEDS = {file.stem: file.read_bytes() for file in (Path(__file__).parent / "seeds").glob("*.txt")}
@@ -20,7 +22,7 @@ SEEDS = {file.stem: file.read_bytes() for file in (Path(__file__).parent / "seed
 
 def treebank(rng: Random, format_name: str) -> bytes:
     """Return a good file of a format: one with what real files have, or one that d2c has written."""
-    write = FORMATS[format_name].write
+    write = writer(format_name)
     if write is None or rng.random() < 0.6:
         return SEEDS[format_name]
     runs = tree_lines(StringIO(SEEDS["discbracket"].decode()), AS_IT_IS.outside)
@@ -29,6 +31,13 @@ def treebank(rng: Random, format_name: str) -> bytes:
     gaps = "gaps" in FORMATS[format_name].holds
     write([ctree for ctree in ctrees if gaps or ctree.is_continuous()], stream)
     return stream.getvalue().encode()
+
+
+def writer(format_name: str) -> Writer[CTree] | None:
+    """Return what writes trees in a format: JSON lines as `d2c parse` does."""
+    if format_name == "json":
+        return Writer(lambda ctree, _: format_json(Sentence(ctree.tokens, ctree=ctree)))
+    return FORMATS[format_name].write
 
 
 _OF_GENIA = "</sentence></Annotation>\n"
@@ -74,7 +83,7 @@ def extreme(rng: Random, kind: str) -> bytes:
         heads = (int(i > 0) if shape == LONG else i for i in range(size))
         labels = ("X|X#1" if shape == COMB else "X#1",) * size
         write_conllu([DTree(_tokens(size), tuple(heads), labels=labels)], stream)
-    elif write := FORMATS[kind].write:
+    elif write := writer(kind):
         write([_ctree(shape, size)], stream)
     else:
         before, opening, leaf, closing, between, after = SHAPES[kind]

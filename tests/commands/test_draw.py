@@ -30,7 +30,7 @@ def trees(tmp_path: Path) -> Path:
 def draw(*arguments: str | Path) -> str:
     run = CliRunner().invoke(cli, ["draw", *map(str, arguments)])
     assert run.exit_code == 0, run.output or run.exception
-    return run.output
+    return run.stdout
 
 
 def test_text(trees: Path) -> None:

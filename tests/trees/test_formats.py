@@ -121,8 +121,6 @@ def test_bracket_errors(tmp_path: Path, text: str, where: str) -> None:
             "has d-trees, not c-trees (no CoNLL-2012, no comments `# constituency`); "
             "`d2c decode` makes c-trees of them",
         ),
-        ("x.jsonl.gz", "has JSON lines, which only combine, draw, phrases, search and view read"),
-        ("x.parquet", "is a table; write its column of brackets into a file"),
     ],
 )
 def test_names_of_other_files(tmp_path: Path, name: str, says: str) -> None:

@@ -19,7 +19,7 @@ from typing import Any, Generic, Literal, NamedTuple, TextIO, TypeVar
 from d2c.base.errors import FormatError, NoTree, Refuse, shortened, stop
 from d2c.base.files import AnyPath, file_name
 from d2c.trees.conventions import CONVENTIONS, SAMPLE, ConventionName, cleaned, convention_of
-from d2c.trees.ctree import CTree
+from d2c.trees.ctree import CTree, is_failed
 from d2c.trees.marks import NOTHING_MARKED, count_marked, with_marked_heads
 from d2c.trees.traces import resolve_traces
 
@@ -62,7 +62,6 @@ OF_GRAPHS: tuple[Attribute, ...] = (
 """What the formats of graphs hold."""
 
 OUTSIDE = "lines outside trees"
-_ERROR = ("ERROR",)  # words and tags of the tree in the place of a sentence that was not parsed
 
 
 MOST_DIGITS = 18  # of a number in a file; nothing has as many words, nodes or lines
@@ -235,8 +234,9 @@ def _tidy(options: Options) -> Callable[[Any], Any] | None:
     def tidied(ctree: CTree | None) -> CTree | str | None:
         if ctree is None:
             return None
-        if ctree.tokens.forms == _ERROR == ctree.tokens.tags and not options.unparsed:
-            return "was not parsed"
+        if is_failed(ctree.tokens) and not options.unparsed:
+            said = [one for one in ctree.tokens.comments if one.startswith("error =")]
+            return ":".join(["was not parsed", *[one.removeprefix("error =") for one in said]])
         return (work(ctree) if work else ctree) or "has no words, only traces"
 
     return tidied

@@ -32,6 +32,7 @@ from d2c.trees.formats.indexbracket import INDEXBRACKET
 from d2c.trees.formats.jsonfiles import outer_keys
 from d2c.trees.formats.jsontrees import JSONTREES
 from d2c.trees.formats.nbest import NBEST
+from d2c.trees.formats.parsed import PARSED_LINES, PARSED_ROWS
 from d2c.trees.formats.sejong import SEJONG
 from d2c.trees.formats.sinica import SINICA
 from d2c.trees.formats.tigerxml import TIGERXML
@@ -61,6 +62,8 @@ FORMATS = _named(
     FRENCHXML,
     CONLL2012,
     CONSTITUENCY,
+    PARSED_LINES,
+    PARSED_ROWS,
 )
 DTREES: dict[str, Format[DTree]] = {row.name: row for row in (CONLLU, CONLLX, CONLL2009)}
 DTREE_SUFFIXES = tuple(suffix for row in DTREES.values() for suffix in row.suffixes)
@@ -68,19 +71,10 @@ WRITABLE = tuple(name for name, row in FORMATS.items() if row.write)
 SUFFIXES = tuple(suffix for row in FORMATS.values() for suffix in row.suffixes)
 _SNIFFED, _SNIFFED_IN_CONLLU = 4096, 1 << 16  # characters; comments on a document may stand before its trees
 _XML = "tigerxml"  # what any XML is called as
-_KINDS = {  # of files that hold c-trees only if they look so: endings, and what they are otherwise
-    CONLLU.name: (
-        DTREE_SUFFIXES,
-        "has d-trees, not c-trees (no CoNLL-2012, no comments `# constituency`); "
-        "`d2c decode` makes c-trees of them",
-    ),
-    "json": (
-        (".json", ".jsonl"),
-        "has JSON lines, which only combine, draw, phrases, search and view read",
-    ),
-    "parquet": ((".parquet",), "is a table; write its column of brackets into a file"),
-}
-_OF_D2C = frozenset(["spans", "error"])  # one of them is in each JSON line of `d2c parse`
+_NO_CTREES = (
+    "has d-trees, not c-trees (no CoNLL-2012, no comments `# constituency`); "
+    "`d2c decode` makes c-trees of them"
+)
 _MOST_KEYS = 5  # that a message shows
 _DTREES = re.compile(r"(?:#.*\n|\n)*1\t[^\t\n]+(?:\t[^\t\n]+){4,}")  # how CoNLL-U and its relatives begin
 _OUTERMOST = re.compile(r"<([A-Za-z_][\w:.-]*)")
@@ -93,10 +87,17 @@ def format_of(path: AnyPath, default: str = "brackets") -> str:
     `parse` and `decode` write discbracket to standard output and *.txt where a model knows gaps; read as
     brackets its words would be called `0=What`, and nobody would be told.
     """
+    if _by_name(path, "") == PARSED_ROWS.name:  # no text
+        return PARSED_ROWS.name
     start = _start(path)
-    named = _kind_by_content(start, _by_name(path, _kind_by_name(path) or default), default)
+    called = CONLLU.name if _is_called_conllu(path) else default
+    named = _kind_by_content(start, _by_name(path, called), default)
     found = next((row.name for row in _called_alike(named) if row.looks_so(start)), named)
-    if found in _KINDS or (found == _XML and _is_other_xml(start)):
+    if (
+        found == CONLLU.name
+        or (found == _XML and _is_other_xml(start))
+        or (found == PARSED_LINES.name and not PARSED_LINES.looks_so(start))
+    ):
         raise FormatError(str(path), 0, 0, f"{_told_of(found, start)}; --format says what else it is")
     return found
 
@@ -111,10 +112,9 @@ def _called_alike(named: str) -> list[Format[CTree]]:
 
 
 def treebank_in(path: AnyPath) -> str:
-    """Return the format of the c-trees in a file by its name, or, called as JSON, CoNLL-U or a table, by what
-    it looks like; "" where it has none."""
-    kind = _kind_by_name(path)
-    rows = [row for row in FORMATS.values() if row.named_as == kind] if kind else []
+    """Return the format of the c-trees in a file by its name, or, called as CoNLL-U, by what it looks like;
+    "" where it has none."""
+    rows = [row for row in FORMATS.values() if row.named_as == CONLLU.name and _is_called_conllu(path)]
     start = _start(path) if rows else ""
     return treebank_called(path) or next((row.name for row in rows if row.looks_so(start)), "")
 
@@ -125,12 +125,11 @@ def treebank_called(path: AnyPath) -> str:
 
 
 def _start(path: AnyPath) -> str:
-    return first_characters(path, _SNIFFED_IN_CONLLU if _kind_by_name(path) == CONLLU.name else _SNIFFED)
+    return first_characters(path, _SNIFFED_IN_CONLLU if _is_called_conllu(path) else _SNIFFED)
 
 
-def _kind_by_name(path: AnyPath) -> str:
-    name = file_name(path).removesuffix(".gz")
-    return next((kind for kind, (endings, _) in _KINDS.items() if name.endswith(endings)), "")
+def _is_called_conllu(path: AnyPath) -> bool:
+    return file_name(path).removesuffix(".gz").endswith(DTREE_SUFFIXES)
 
 
 def _kind_by_content(start: str, named: str, default: str) -> str:
@@ -144,7 +143,7 @@ def _kind_by_content(start: str, named: str, default: str) -> str:
     rows = (row for row in FORMATS.values() if row.named_as == CONLLU.name)
     if _DTREES.match(text) or any(row.looks_so(start) for row in rows):
         return CONLLU.name
-    return "json" if text.startswith(("{", "[")) and outer_keys(text) else named
+    return PARSED_LINES.name if text.startswith(("{", "[")) and outer_keys(text) else named
 
 
 def _is_other_xml(start: str) -> bool:
@@ -153,14 +152,14 @@ def _is_other_xml(start: str) -> bool:
 
 def _told_of(kind: str, start: str) -> str:
     """Return what a file is that holds no trees which are read, and what was tried."""
+    if kind == CONLLU.name:
+        return _NO_CTREES
     tried = ", ".join(row.name for row in FORMATS.values() if kind in (row.name, row.named_as))
     if kind == _XML:
         outermost = "".join(_OUTERMOST.findall(start)[:1])
         return f"is XML with <{outermost}> outermost, which is none of {tried}; convert it to one of them"
-    if kind == "json" and (keys := outer_keys(start)) and _OF_D2C.isdisjoint(keys):
-        shown = ", ".join(list(keys)[:_MOST_KEYS])
-        return f"is JSON with the keys {shown}, which is none of {tried}, nor JSON lines of `d2c parse`"
-    return _KINDS[kind][1]
+    shown = ", ".join(list(outer_keys(start))[:_MOST_KEYS])
+    return f"is JSON with the keys {shown}, which is none of {tried} (of `d2c parse`)"
 
 
 def format_to_write(path: AnyPath, default: str = "brackets", others: Iterable[str] = ()) -> str:

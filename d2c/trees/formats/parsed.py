@@ -1,0 +1,300 @@
+"""What d2c has parsed, as a treebank: JSON lines of `d2c parse --to json`, Parquet of `d2c corpus`.
+
+    {"tokens": ["She", "slept"], "tags": ["PRP", "VBD"], "spans": [{"label": "S", "start": 0, "end": 2}, ...]}
+
+A row of a table is a line whose offsets are written otherwise, and whose spans do not say which words are in
+gaps; then brackets say the tree. The wrapper of all trees is TOP. Comments are those of the line, and all
+texts and numbers beside the tree: `text`, `file`, `line`, ... Linear time but for the sorting of spans; trees
+with gaps take as much as their nodes have tokens.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn, TypeVar
+
+from d2c.base.counting import many
+from d2c.base.errors import FormatError, needs
+from d2c.base.files import AnyPath, open_input
+from d2c.trees.conversion import to_dependencies
+from d2c.trees.ctree import NO_CTREE, CTree, Tokens, child_over, tree_of, trusted_ctree
+from d2c.trees.formats.brackets import escape
+from d2c.trees.formats.conllu import comment_of
+from d2c.trees.formats.discbracket import is_discbracket, parse_discbracket
+from d2c.trees.formats.format import Attribute, CFormat, Items, Options, Reader, check_text, item_reader
+from d2c.trees.formats.jsonfiles import outer_keys
+
+Shown = dict[str, Any]  # what is said of a sentence, by the names of JSON lines
+Made = TypeVar("Made")
+Value = TypeVar("Value")
+
+_TOP = "TOP"
+_ROWS = 1000  # of a table that are read at once
+_COLUMNS = ["file", "text", "tokens", "offsets", "tags", "bracket", "spans", "error"]  # that a table has
+_MORE = ["heads"]  # that it may have, beside texts and numbers
+_BESIDE = ("start", "end", "bracket")  # texts and numbers that the tree and places of words say again
+_CALLED = {"sentence_id": "sent_id"}  # in comments
+_OF_TREES = ("tokens", "tags", "spans", "comments", "offsets", "heads", "alternatives")
+_KEYS = {"tokens", "spans", "error"}  # one of them is near the beginning of each line
+
+
+def _lines(path: AnyPath, options: Options) -> Iterator[tuple[int, str]]:
+    with open_input(path, options.charset or "utf-8-sig") as stream:
+        yield from ((number, line) for number, line in enumerate(stream, 1) if not line.isspace())
+
+
+def _rows(path: AnyPath, _options: Options) -> Iterator[tuple[int, Shown]]:
+    parquet, arrow = needs("pyarrow.parquet"), needs("pyarrow")
+    simple = arrow.types.is_string, arrow.types.is_integer
+    try:
+        with parquet.ParquetFile(Path(path)) as opened:
+            columns = {column.name: column.type for column in opened.schema_arrow}
+            if missing := [name for name in _COLUMNS if name not in columns]:
+                raise FormatError(
+                    str(path), 0, 0, f"no table of `d2c corpus`: it has no column {missing[0]!r}"
+                )
+            read = [
+                name
+                for name, kind in columns.items()
+                if name in (*_COLUMNS, *_MORE) or any(one(kind) for one in simple)
+            ]
+            for batch in opened.iter_batches(_ROWS, columns=read):
+                yield from ((0, row) for row in batch.to_pylist())
+    except (OSError, arrow.ArrowException) as error:
+        raise FormatError(str(path), 0, 0, f"is no Parquet file that can be read: {error}") from None
+
+
+def _shown_in_line(line: str) -> Shown:
+    shown: Shown = json.loads(check_text(line), parse_constant=no_number)
+    shown.pop("bracket", None)  # which only tables have
+    return shown
+
+
+def _shown_in_row(row: Shown) -> Shown:
+    if not row["error"] and not row["bracket"]:
+        raise TypeError
+    shown = {name: value for name, value in row.items() if value is not None}
+    if places := shown.pop("offsets", None):
+        shown["offsets"] = [(place["start"], place["end"]) for place in places]
+    return shown
+
+
+_SHOWN: dict[str, tuple[str, Callable[[Any], Shown]]] = {  # of formats: what else an item is, what it says
+    "json": ("no JSON line as `d2c parse --to json` writes it", _shown_in_line),
+    "parquet": ("no row as `d2c corpus` writes it", _shown_in_row),
+}
+PARSED = tuple(_SHOWN)
+
+
+def made_of(item: Any, format_name: str, make: Callable[[Shown], Made]) -> Made:
+    """Return what is made of a JSON line, or of a row of a table. Raises ValueError for any that d2c does not
+    write."""
+    otherwise, shown = _SHOWN[format_name]
+    with shaped(otherwise):
+        return make(shown(item))
+
+
+@contextmanager
+def shaped(otherwise: str) -> Iterator[None]:
+    """Raise ValueError for what lacks a field or has one of another kind."""
+    try:
+        yield
+    except KeyError as error:
+        raise ValueError(f"there is no {error.args[0]!r}") from None
+    except (RecursionError, json.JSONDecodeError, TypeError, AttributeError):
+        raise ValueError(otherwise) from None
+
+
+def no_number(name: str) -> NoReturn:
+    """Raise ValueError for NaN and Infinity, which are no JSON."""
+    raise ValueError(f"{name} is no number")
+
+
+def strings(column: Any) -> tuple[str, ...]:
+    """Return texts. Raises TypeError for anything else, and ValueError where no file can hold them."""
+    if not isinstance(column, list):
+        raise TypeError
+    check_text("".join(column))
+    return tuple(column)
+
+
+def parsed_words(shown: Shown, tagged: bool) -> Tokens:
+    """Return words with tags, which may be left out unless they must be `tagged`, and comments."""
+    forms = strings(shown["tokens"])
+    tags = strings(shown["tags"] if tagged else shown.get("tags") or [""] * len(forms))
+    if len(tags) != len(forms):
+        raise ValueError(f"{many(len(forms), 'token')} with {many(len(tags), 'tag')}")
+    return Tokens(forms, tags, comments=strings(shown.get("comments", [])))
+
+
+def parsed_tree(shown: Shown) -> tuple[CTree, tuple[float, ...] | None]:
+    """Return a sentence's c-tree, and [K] how sure the parser is of each node; None where it does not say.
+
+    The tree has no head children where spans have no heads. Of spans of the same tokens the higher is the
+    first.
+    """
+    tokens, bracket = parsed_words(shown, tagged=True), shown.get("bracket")
+    if not tokens.forms:
+        raise ValueError("0 tokens with 0 tags")
+    if bracket and _numbers_words(bracket, tokens.forms):
+        # Brackets write some words and tags otherwise: (, and what holds blanks.
+        ctree = parse_discbracket(bracket)
+        if len(ctree.tokens) != len(tokens):
+            raise ValueError("its brackets are not over its tokens")
+        return replace(ctree, tokens=tokens), None
+    spans = _Spans.of(shown["spans"])
+    ctree, order = _nested(tokens, spans) or _over_tokens(tokens, spans)
+    if not order:  # a word alone: no node lacks its head child
+        ctree = replace(ctree, head_children=())
+    shares = spans.confidences
+    return ctree, None if shares is None else tuple([float(shares[k]) for k in order])
+
+
+class _Spans(NamedTuple):
+    """Spans as columns [K].
+
+    tokens: all of those that have gaps, None of others
+    heads, confidences: None where no span has one
+    """
+
+    labels: tuple[str, ...]
+    starts: list[int]
+    ends: list[int]
+    tokens: list[list[int] | None]
+    heads: list[int] | None
+    confidences: list[float] | None
+
+    @classmethod
+    def of(cls, spans: list[Shown]) -> _Spans:
+        labels = strings([span["label"] for span in spans])
+        starts, ends = [span["start"] for span in spans], [span["end"] for span in spans]
+        tokens = [span.get("tokens") for span in spans]
+        heads = _of_all("head", [span.get("head") for span in spans])
+        confidences = _of_all("confidence", [span.get("confidence") for span in spans])
+        for confidence in confidences or ():
+            if not 0 <= confidence <= 1:
+                raise ValueError(f"the confidence {confidence} is not between 0 and 1")
+        return cls(labels, starts, ends, tokens, heads, confidences)
+
+
+def _of_all(name: str, column: list[Value | None]) -> list[Value] | None:
+    """Return what all spans have; None where none has it. Raises ValueError where only some have it."""
+    if lacking := column.count(None):
+        if lacking < len(column):
+            raise ValueError(f"{lacking} of {len(column)} spans have no {name}, others have one")
+        return None
+    return column or None  # type: ignore[return-value]
+
+
+def _nested(tokens: Tokens, spans: _Spans) -> tuple[CTree, list[int]] | None:
+    """Return the c-tree of spans without gaps, and [K] the number of each node's span; None where they make
+    none, or their heads do not fit."""
+    n, starts, ends = len(tokens), spans.starts, spans.ends
+    if any(spans.tokens) or not all([0 <= start < end <= n for start, end in zip(starts, ends, strict=True)]):
+        return None
+    heads, head_of = spans.heads, list(range(n))  # of each node the head token
+    children, head_children, order = list[tuple[int, ...]](), list[int](), list[int]()
+    open_spans, kids, at = list[tuple[int, list[int]]](), list[int](), 0  # each with what is before it
+    for span in [*sorted(range(len(starts)), key=lambda k: (starts[k], -ends[k])), None]:
+        start = n if span is None else starts[span]
+        while open_spans and ends[open_spans[-1][0]] <= start:
+            ended, before = open_spans.pop()
+            kids += range(at, ends[ended])
+            at = ends[ended]
+            if heads:
+                tokens_of = [head_of[kid] for kid in kids]
+                if heads[ended] not in tokens_of:
+                    return None
+                head_children.append(kids[tokens_of.index(heads[ended])])
+                head_of.append(heads[ended])
+            before.append(n + len(order))
+            order.append(ended)
+            children.append(tuple(kids))
+            kids = before
+        kids += range(at, start)
+        at = start
+        if span is not None:
+            if open_spans and ends[span] > ends[open_spans[-1][0]]:
+                return None
+            open_spans.append((span, kids))
+            kids = []
+    if kids != [n + len(order) - 1]:
+        return None
+    labels, marked = tuple([spans.labels[k] for k in order]), tuple(head_children) if heads else None
+    return trusted_ctree(tokens, labels, tuple(children), marked, _TOP), order
+
+
+def _over_tokens(tokens: Tokens, spans: _Spans) -> tuple[CTree, list[int]]:
+    """Return the same of any spans. Raises ValueError where these are no tree, or their heads none of it."""
+    below, heads = [_tokens_of(spans, k, len(tokens)) for k in range(len(spans.labels))], spans.heads
+    order = sorted(reversed(range(len(below))), key=lambda k: len(below[k]))
+    ctree = tree_of(tokens, [(spans.labels[k], below[k]) for k in order], _TOP)
+    if heads:
+        ctree = replace(ctree, head_children=child_over(ctree, [heads[k] for k in order]))
+        for k, head in zip(order, ctree.lexical_heads()[len(tokens) :], strict=True):
+            if head != heads[k]:
+                what = f"the head {heads[k]} of the span {spans.labels[k]!r}"
+                raise ValueError(f"{what} is the head of none of its parts")
+    return ctree, order
+
+
+def _tokens_of(spans: _Spans, k: int, n: int) -> Sequence[int]:
+    """Return the tokens of a span. Raises ValueError unless they are some of n, and its head is one of
+    them."""
+    label, start, end = spans.labels[k], spans.starts[k], spans.ends[k]
+    within = 0 <= start < end <= n  # before there is a list of so many tokens
+    tokens = [*(spans.tokens[k] or range(start, end))] if within else [start]
+    if not within or tokens != sorted({*tokens}) or (tokens[0], tokens[-1] + 1) != (start, end):
+        raise ValueError(
+            f"the span {label!r} of {start} to {end} is not some of {many(n, 'token')} in their order"
+        )
+    if spans.heads and spans.heads[k] not in tokens:
+        raise ValueError(f"the head {spans.heads[k]} of the span {label!r} is none of its tokens")
+    return tokens
+
+
+def _numbers_words(bracket: str, tokens: Sequence[str]) -> bool:
+    """Return whether brackets are discbracket; words such as `1=2` alone make others look like it."""
+    leaves = (f" {i}={escape(token)})" for i, token in enumerate(tokens))
+    return is_discbracket(bracket) and all(leaf in bracket for leaf in leaves)
+
+
+def _ctree(shown: Shown, options: Options) -> CTree:
+    """Return a sentence's tree with what is said of it as comments; NO_CTREE where it was not parsed."""
+    ctree, confidences = (NO_CTREE, None) if shown.get("error") else parsed_tree(shown)
+    comments, left_out = [*strings(shown.get("comments", []))], options.left_out
+    for name, value in shown.items():
+        called = _CALLED.get(name, name)
+        if type(value) in (str, int):
+            if name not in _BESIDE and comment_of(comments, called) is None:
+                comments.append(" ".join(f"{called} = {value}".split()))
+        elif name not in _OF_TREES and value is not None:
+            left_out["JSON fields"] += 1
+    left_out["confidences"] += len(confidences or ())
+    left_out["text offsets"] += len(shown.get("offsets", ()))
+    left_out["alternatives"] += len(shown.get("alternatives", ()))
+    heads = ctree.head_children
+    if shown.get("heads") and (heads is None or to_dependencies(ctree).heads != (*shown["heads"],)):
+        left_out["dependencies"] += len(shown["heads"])
+    heads = None if options.clean and not options.marked else heads
+    said = replace(ctree.tokens, comments=strings(comments))
+    return trusted_ctree(said, ctree.labels, ctree.children, heads, ctree.top)
+
+
+def _looks_so(start: str) -> bool:
+    """Return whether JSON may be lines of `d2c parse`; a long one may show none of its keys."""
+    keys = outer_keys(start)
+    return not keys or not _KEYS.isdisjoint(keys) or "\n" not in start.strip()
+
+
+def _reader(name: str, items: Callable[[AnyPath, Options], Items]) -> Reader[CTree]:
+    return item_reader(items, lambda item, options: made_of(item, name, lambda shown: _ctree(shown, options)))
+
+
+_HELD: tuple[Attribute, ...] = ("gaps", "heads", "comments", "escapes", "blanks")
+PARSED_LINES = CFormat("json", (".json", ".jsonl"), _reader("json", _lines), holds=_HELD, looks_so=_looks_so)
+PARSED_ROWS = CFormat("parquet", (".parquet",), _reader("parquet", _rows), holds=_HELD)
