@@ -78,8 +78,8 @@ def search(
     """Find a pattern such as `NP < (PP $ NP)`, in Tregex's language, in trees.
 
     TREES are treebanks, such as the output of `d2c parse --to json` or `d2c corpus`. Each match is a line,
-    with the nodes that the pattern names (`NP < PP=part`). -o FILE.html writes the sentences with matches as a
-    page like that of `d2c view`.
+    with the nodes that the pattern names (`NP < PP=part`). -o FILE.html writes the sentences with matches as
+    a page like that of `d2c view`.
     """
     if also and not counted:
         raise click.UsageError("--also goes with --count")
