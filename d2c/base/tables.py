@@ -1,4 +1,5 @@
-"""Tables for other programs, written row by row: TSV, CSV, JSON lines, Excel, Parquet."""
+"""Tables, written row by row: TSV, CSV, JSON lines, Excel and Parquet for other programs, aligned columns for
+who reads them on a terminal."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from zipfile import ZIP_DEFLATED, ZipFile
 
-from d2c.base.errors import FormatError, located, needs
+from d2c.base.columns import in_columns, terminal_width
+from d2c.base.errors import FormatError, located, needs, printable
 from d2c.base.files import open_binary_output, open_output
 from d2c.base.inputs import ending_of, is_called
 
@@ -22,7 +24,7 @@ Put = Callable[[Mapping[str, Any]], None]  # takes a row; what it lacks, or has 
 _ONE_LINE = str.maketrans("\t\n\r", "   ")
 _FORMULAS = ("=", "+", "-", "@")
 _SHEET_ROWS, _CELL = 1 << 20, 32_767  # the most of Excel; characters
-_ROW_GROUP = 1 << 14
+_ROW_GROUP, _SCREEN = 1 << 14, 20
 
 
 @contextmanager
@@ -46,6 +48,31 @@ def _cell(value: Any, safe: bool) -> str:
     """Return a cell on one line; `safe`: one that no spreadsheet computes."""
     text = "" if value is None else str(value).translate(_ONE_LINE)
     return f"'{text}" if safe and isinstance(value, str) and text.startswith(_FORMULAS) else text
+
+
+@contextmanager
+def _aligned(output: Path, columns: Columns, _safe: bool) -> Iterator[Put]:
+    """Write screens of rows, each aligned by itself, without columns that are empty there."""
+    rows: list[list[str]] = []
+    width = terminal_width() if str(output) == "-" else None
+    with open_output(output) as stream:
+
+        def flush() -> None:
+            used = [k for k, name in enumerate(columns) if not rows or any(row[k] for row in rows)]
+            names = [*columns]
+            texts = [i for i, k in enumerate(used) if columns[names[k]] is str]
+            table = [[row[k] for k in used] for row in (names, *rows)]
+            stream.writelines(line + "\n" for line in in_columns(table, width, texts, 2))
+            rows.clear()
+
+        def put(row: Mapping[str, Any]) -> None:
+            if len(rows) == _SCREEN:
+                flush()
+                stream.write("\n")
+            rows.append([printable(_cell(row.get(name), False)) for name in columns])
+
+        yield put
+        flush()
 
 
 @contextmanager
@@ -128,11 +155,17 @@ TABLES = {
     "json": TableFormat((".jsonl", ".json"), _json),
     "xlsx": TableFormat((".xlsx",), _excel),
     "parquet": TableFormat((".parquet",), _parquet),
+    "columns": TableFormat((), _aligned),
 }
 
 
 def table_format(output: Path) -> str:
-    """Return the format that a name says, tsv where it has no ending. Raises FormatError for others."""
+    """Return the format that a name says; where it has no ending, columns for a terminal, otherwise tsv.
+
+    Raises FormatError for other endings.
+    """
+    if str(output) == "-" and terminal_width():
+        return "columns"
     for name, known in TABLES.items():
         if is_called(output, known.suffixes):
             return name

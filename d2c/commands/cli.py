@@ -10,7 +10,7 @@ from io import StringIO
 import click
 
 from d2c.base.errors import FormatError, ModelError, ParameterError, TooManyErrors
-from d2c.commands.terminal import say
+from d2c.commands.terminal import printing_above_bars, say
 
 _NO_TREE = re.compile(r"expected '\(', found '(.)")
 
@@ -69,8 +69,9 @@ def run(command: click.Command | None = None) -> int:
     """Run a command, `d2c` itself unless said, and return its exit status: 2 after one line for what users
     can mend, 1 where whoever reads the output has gone."""
     try:
-        status = (command or cli).main(standalone_mode=False)
-        sys.stdout.flush()
+        with printing_above_bars():
+            status = (command or cli).main(standalone_mode=False)
+            sys.stdout.flush()
         return status or 0
     except click.ClickException as error:
         error.show(file=(shown := StringIO()))

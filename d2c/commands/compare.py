@@ -8,10 +8,12 @@ from typing import Any
 
 import click
 
+from d2c.base.columns import terminal_width
 from d2c.base.files import writing
 from d2c.base.temporary import claimed, scratch
 from d2c.commands.options import FilePath, check_report, choice, training_options
 from d2c.commands.progress import Heartbeat
+from d2c.commands.terminal import show
 from d2c.routes.dparsers import DPARSERS
 from d2c.routes.registry import ROUTES
 from d2c.training.spec import TrainingSpec
@@ -97,7 +99,7 @@ def compare(
         spec = TrainingSpec.of(train, tested, chosen, reading, **options)
         scored = reading.files([test]) if test else None
         comparison = train_and_compare(spec, directory, heartbeat.say, Scoring(metric, best), others, scored)
-        click.echo("\n".join(table_lines(comparison)))
+        show(table_lines(comparison, terminal_width()))
         if report or output:
             path = report or directory / "report.html"
             write_report(comparison, path, table_of(comparison))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -13,6 +12,7 @@ from typing import Any, NamedTuple
 import click
 from click.core import ParameterSource
 
+from d2c.base.columns import terminal_width
 from d2c.base.counting import many
 from d2c.base.errors import FormatError, each_located, refusing
 from d2c.base.files import file_name
@@ -25,7 +25,7 @@ from d2c.commands.options import (
     format_option,
     heads_option,
 )
-from d2c.commands.terminal import say
+from d2c.commands.terminal import say, show
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.formats.pairs import Pairs
@@ -137,7 +137,7 @@ def _lines(
 
         comparison = compare_files(files, scorer.read, scorer.metric, head_rules)
         if len(files) > 1:
-            yield from file_lines(comparison)
+            yield from file_lines(comparison, terminal_width())
         if report:
             write_report(comparison, report, EVALUATED)
 
@@ -198,8 +198,7 @@ def evaluate(
     reading = replace(reading, unparsed=True)
     reading = reading if metric == "attachment" else reading.as_told_by(golden[0])
     files = [Pairs(golden, guess, reading) for guess in others]
-    for line in _lines(metric, files, report, rules, **options):
-        sys.stdout.write(line + "\n")
+    show(_lines(metric, files, report, rules, **options))
     for pairs in files:
         if pairs.spelling.words:
             say(f"{names_of(pairs.guess)}: {pairs.spelling}")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from d2c.base.columns import in_columns, terminal_width
 from d2c.base.model_files import read_json, reading, size_of
 from d2c.commands.options import model_path
 from d2c.commands.terminal import show
@@ -18,8 +19,7 @@ from d2c.trees.refinement import HIDDEN, JOINT
 def info(model: Path) -> None:
     """Show what a model directory holds."""
     settings = read_model_settings(model)
-    for name, value in {"format": MODEL_FORMAT, **settings.named()}.items():
-        show(f"{name:<14}{value}")
+    rows = [(name, str(value)) for name, value in {"format": MODEL_FORMAT, **settings.named()}.items()]
     parts = sorted((model / "route").rglob("*.json")) + [model / "dparser" / "dparser.json"]
     parts += [model / "tagger" / "tagger.json"] if settings.tagger else []
     for part in parts:
@@ -29,10 +29,11 @@ def info(model: Path) -> None:
             if isinstance(value, list | dict):
                 listed = len(value) <= 100 and all(isinstance(key, str) for key in value)
                 shown = f"{len(value)}: {' '.join(sorted(value))}" if listed else len(value)
-            show(f"{'.'.join(file.parts[:-1])}.{name:<20}{shown}")
+            rows.append((".".join((*file.parts[:-1], name)), str(shown)))
     for name, symbols in symbols_of(model).items():
-        show(f"known {name:<8}{len(symbols)}: {' '.join(symbols)}")
-    show(f"{'size':<14}{size_of(model) / 1e6:.1f} MB")
+        rows.append((f"known {name}", f"{len(symbols)}: {' '.join(symbols)}"))
+    rows.append(("size", f"{size_of(model) / 1e6:.1f} MB"))
+    show(in_columns(rows, terminal_width(), (0, 1)))
 
 
 def symbols_of(model: Path) -> dict[str, list[str]]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from d2c.base.columns import in_columns, terminal_width
 from d2c.base.errors import ModelError
 from d2c.base.model_files import read_json, size_of
 from d2c.commands.info import symbols_of
@@ -27,7 +28,7 @@ def models(model: str | None) -> None:
     if model is None:
         for line in passed_over():
             say(f"d2c: {line}")
-        _print_table(available())
+        _show_table(available())
         return
     directory = find(model)
     read_model_settings(directory)
@@ -35,20 +36,17 @@ def models(model: str | None) -> None:
         read_json(directory / CARD)  # the list would pass over what is wrong with it
     symbols, card = symbols_of(directory), directory / "README.md"
     if card.is_file():
-        show(card.read_text(encoding="utf-8", errors="backslashreplace").removesuffix("\n"))
+        show(card.read_text(encoding="utf-8", errors="backslashreplace").removesuffix("\n").split("\n"))
     else:
         say(f"d2c: {directory} has no README.md that would say more; `d2c info {model}` shows what it holds")
-        _print_table([Available(model, directory, str(directory))])
+        _show_table([Available(model, directory, str(directory))])
     for kind, known in symbols.items():
-        show(f"\n{len(known)} {kind}: {' '.join(known)}")
+        show(("", f"{len(known)} {kind}: {' '.join(known)}"))
 
 
-def _print_table(shown: Iterable[Available]) -> None:
+def _show_table(shown: Iterable[Available]) -> None:
     rows = [_COLUMNS, *map(_row, shown)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = zip(row, widths, strict=True)
-        show("  ".join(cell.ljust(width) for cell, width in cells).rstrip())
+    show(in_columns(rows, terminal_width(), range(len(_COLUMNS))))
 
 
 def _row(model: Available) -> tuple[str, ...]:

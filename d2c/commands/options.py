@@ -128,7 +128,8 @@ heads_option = option_of(TrainingSpec, "head_rules")
 table_option = click.option(
     "--to",
     type=click.Choice([*TABLES]),
-    help="A table with a line of column names, or JSON lines.  [default: by the output's name, or tsv]",
+    help="A table with a line of column names, or JSON lines.  [default: by the output's name; columns on a "
+    "terminal, otherwise tsv]",
 )
 format_option = format_of_trees()
 output_option = click.option(

@@ -1,13 +1,17 @@
-"""What commands say on standard error, and show of what others wrote."""
+"""What commands print, and what they say on standard error, where it is a terminal that shows bars, too."""
 
 from __future__ import annotations
 
 import sys
 from collections import Counter
-from contextlib import nullcontext, suppress
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from io import TextIOWrapper
+from typing import Any
 
 import click
 
+from d2c.base.columns import terminal_width, wrapped
 from d2c.base.counting import many
 from d2c.base.errors import FormatError, printable
 from d2c.trees.repair import Repairs
@@ -18,18 +22,66 @@ def say(said: object) -> None:
 
     Work does not end because nobody can read what is said about it.
     """
-    bars = sys.modules.get("tqdm") if sys.stderr.isatty() else None
-    with suppress(OSError), bars.tqdm.external_write_mode(sys.stderr) if bars else nullcontext():
-        click.echo(_printable_lines(said), err=True)
+    with suppress(OSError), _above_bars():
+        click.echo("\n".join(map(printable, str(said).split("\n"))), err=True)
 
 
-def show(text: object) -> None:
-    """Print what others wrote, on standard output: a terminal is to obey nothing in it."""
-    click.echo(_printable_lines(str(text).expandtabs()))
+def show(lines: Iterable[str]) -> None:
+    """Print lines, of which a terminal is to obey nothing: others wrote some of them. It breaks those that
+    are too long at blanks."""
+    width = terminal_width()
+    for line in (printable(line.expandtabs()) for line in lines):
+        sys.stdout.write("\n".join(wrapped(line, width) if width else [line]) + "\n")
 
 
-def _printable_lines(text: object) -> str:
-    return "\n".join(map(printable, str(text).split("\n")))
+@contextmanager
+def printing_above_bars() -> Iterator[None]:
+    """Make standard output, where it is a terminal that shows bars, too, a `_Screen`."""
+    plain = sys.stdout
+    if not (plain.isatty() and sys.stderr.isatty()):
+        yield
+        return
+    sys.stdout = screen = _Screen(plain.buffer, plain.encoding, plain.errors, line_buffering=True)
+    try:
+        yield
+    finally:
+        sys.stdout = plain
+        screen.detach()
+
+
+class _Screen(TextIOWrapper):
+    """Standard output that is a terminal: while there are bars, whole lines are printed above them."""
+
+    _begun = ""  # of a line, while there is a bar
+
+    def write(self, text: str, /) -> int:
+        """Write a text, or keep the beginning of a line."""
+        length, text, self._begun = len(text), self._begun + text, ""
+        if _bars():
+            text, end, self._begun = text.rpartition("\n")
+            text += end
+        with _above_bars():
+            super().write(text)
+            super().flush()
+        return length
+
+    def flush(self) -> None:
+        """Write what is kept, unless there is a bar."""
+        if self._begun and not _bars():
+            self.write("")
+        super().flush()
+
+
+def _bars() -> Any:
+    """Return the bars that are shown."""
+    tqdm = sys.modules.get("tqdm")
+    return getattr(tqdm.tqdm, "_instances", ()) if tqdm else ()
+
+
+def _above_bars() -> AbstractContextManager[Any]:
+    """Remove the bars while something is written; they are drawn again below it."""
+    shown: Any = sys.modules["tqdm"].tqdm if _bars() and sys.stderr.isatty() else None
+    return shown.external_write_mode(sys.stderr) if shown else nullcontext()
 
 
 class Skipped:

@@ -66,11 +66,14 @@ def _flat(gold: CTree) -> CTree:
     return CTree(gold.tokens, ("FAILED",), (tuple(range(len(gold.tokens))),), (0,), "TOP")
 
 
-def file_lines(comparison: Comparison) -> Iterator[str]:
+def file_lines(comparison: Comparison, width: int | None) -> Iterator[str]:
     """Yield the table, then significance, what it does not tell of sentences, and the settings of the
-    scorer."""
+    scorer.
+
+    width: of the terminal that shows them
+    """
     rows = comparison.rows
-    yield from EVALUATED.lines(rows)
+    yield from EVALUATED.lines(rows, width)
     yield ""
     yield from EVALUATED.significance(rows)
     yield from (f"{row.route}: {note}" for row in rows for note in notes(row.scores))
@@ -99,12 +102,12 @@ def _settings(comparison: Comparison) -> str:
 
 
 _COLUMNS = (
-    Column("file", "", 12),
-    Column("recall", "%", 8),
-    Column("prec.", "%", 8),
-    Column("F1", "%", 8),
-    Column("exact", "%", 8),
-    Column("tags", "%", 8),
-    Column("failed", "sent.", 8),
+    Column("file", ""),
+    Column("recall", "%"),
+    Column("prec.", "%"),
+    Column("F1", "%"),
+    Column("exact", "%"),
+    Column("tags", "%"),
+    Column("failed", "sent."),
 )
 EVALUATED = Table("d2c evaluate", _COLUMNS, 1, _cells, _significance, _settings)

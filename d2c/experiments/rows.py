@@ -14,6 +14,7 @@ from itertools import combinations
 from statistics import median
 from typing import Any, NamedTuple, Self, TypeVar
 
+from d2c.base.columns import in_columns
 from d2c.base.progress import counted
 from d2c.experiments.significance import paired_lines
 from d2c.models.calibration import Judged
@@ -248,28 +249,27 @@ def _time_each(route: Route, dtrees: Sequence[DTree]) -> list[tuple[int, float]]
 
 
 class Column(NamedTuple):
-    """Title and unit of a column of the table, and its width as text."""
+    """Title and unit of a column of the table."""
 
     title: str
     unit: str
-    width: int
 
 
 COLUMNS = (
-    Column("route", "", 12),
-    Column("d-trees", "", 9),
-    Column("UAS", "%", 7),
-    Column("LAS", "%", 7),
-    Column("recall", "%", 8),
-    Column("prec.", "%", 7),
-    Column("F1", "%", 7),
-    Column("exact", "%", 7),
-    Column("repairs", "/1000", 9),
-    Column("convert", "tok/s", 10),
-    Column("overall", "tok/s", 9),
-    Column("convert", "sent/s", 10),
-    Column("overall", "sent/s", 9),
-    Column("train", "s", 8),
+    Column("route", ""),
+    Column("d-trees", ""),
+    Column("UAS", "%"),
+    Column("LAS", "%"),
+    Column("recall", "%"),
+    Column("prec.", "%"),
+    Column("F1", "%"),
+    Column("exact", "%"),
+    Column("repairs", "/1000"),
+    Column("convert", "tok/s"),
+    Column("overall", "tok/s"),
+    Column("convert", "sent/s"),
+    Column("overall", "sent/s"),
+    Column("train", "s"),
 )
 
 
@@ -290,23 +290,19 @@ class Table(NamedTuple):
     significance: Callable[[Sequence[Row]], Iterable[str]]
     settings: Callable[[Comparison], str]
 
-    def lines(self, rows: Iterable[Row]) -> Iterator[str]:
-        """Yield the table as text."""
-        titles, units, _ = zip(*self.columns, strict=True)
-        cells = [titles, units, *map(self.cells, rows)]
-        widths = [column.width for column in self.columns]
-        for k in range(self.names):
-            widths[k] = max(widths[k], *(len(line[k]) + 2 for line in cells[2:]))
-        for line in cells:
-            padded = [text.rjust(width) for text, width in zip(line, widths, strict=True)]
-            names = [text.ljust(width) for text, width in zip(line, widths, strict=True)]
-            yield "".join([*names[: self.names], *padded[self.names :]])
+    def lines(self, rows: Iterable[Row], width: int | None) -> Iterator[str]:
+        """Yield the table as text, no wider than a terminal of such a width."""
+        titles, units = zip(*self.columns, strict=True)
+        return in_columns([titles, units, *map(self.cells, rows)], width, range(self.names), self.names)
 
 
-def table_lines(comparison: Comparison) -> Iterator[str]:
-    """Yield the table, then significance, gaps, repairs, and the settings of the scorers."""
+def table_lines(comparison: Comparison, width: int | None = None) -> Iterator[str]:
+    """Yield the table, then significance, gaps, repairs, and the settings of the scorers.
+
+    width: of the terminal that shows them
+    """
     rows = comparison.rows
-    yield from table_of(comparison).lines(rows)
+    yield from table_of(comparison).lines(rows, width)
     yield ""
     yield from significance_lines(rows)
     yield from _voted_lines(rows)
@@ -396,4 +392,4 @@ def table_of(comparison: Comparison) -> Table:
     """Return COMPARED, with a column for F1 on dev where the rows are about a test treebank."""
     if not any(row.dev for row in comparison.rows):
         return COMPARED
-    return COMPARED._replace(columns=(*COLUMNS[:7], Column("dev F1", "%", 8), *COLUMNS[7:]))
+    return COMPARED._replace(columns=(*COLUMNS[:7], Column("dev F1", "%"), *COLUMNS[7:]))

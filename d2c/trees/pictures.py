@@ -7,10 +7,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
-from unicodedata import category, east_asian_width
 
 from nltk.tree import Tree
 from nltk.tree.prettyprinter import TreePrettyPrinter
+
+from d2c.base.columns import in_columns, width_of, width_of_character
 
 # A `CTree` and a `DTree`, whose modules import this one.
 DrawnCTree = Any
@@ -41,7 +42,7 @@ def drawing(ctree: DrawnCTree, dtree: DrawnDTree, what: str, svg: bool) -> str:
 def ctree_text(ctree: DrawnCTree) -> str:
     """Return a c-tree in characters; words stand whole on one line, unless they are longer than any word
     is."""
-    longest = max(map(_width, (*ctree.tokens.forms, *ctree.tokens.tags, *ctree.labels)))
+    longest = max(map(width_of, (*ctree.tokens.forms, *ctree.tokens.tags, *ctree.labels)))
     cells = dict[str, str]()
     printer = _printer(ctree, lambda text: _in_cells(text, cells))
     drawn = str(printer.text(unicodelines=True, maxwidth=min(longest, _LONGEST))).rstrip("\n")
@@ -57,12 +58,7 @@ def dtree_text(dtree: DrawnDTree) -> str:
             zip(dtree.tokens.forms, dtree.tokens.tags, dtree.heads, strict=True), 1
         )
     ]
-    widths = [max(map(_width, column)) for column in zip(*rows, strict=True)]
-
-    def padded(text: str, width: int) -> str:
-        return text + " " * (width - _width(text))
-
-    return "\n".join("  ".join(map(padded, row, widths)).rstrip() for row in rows)
+    return "\n".join(in_columns(rows, None, range(len(rows[0]))))
 
 
 def ctree_svg(ctree: DrawnCTree, sentence: str = "", dark: bool = True) -> str:
@@ -88,7 +84,7 @@ def ctree_svg(ctree: DrawnCTree, sentence: str = "", dark: bool = True) -> str:
         kind = "label" if isinstance(printer.nodes[node], Tree) else "word"
         place = f'x="{xs[node]:g}" y="{ys[node]}" text-anchor="middle"'
         elements.append(f'<text class="{kind}" {place}>{escape(text)}</text>')
-    longest = _LETTER * _width(sentence) + 2 * _MARGIN
+    longest = _LETTER * width_of(sentence) + 2 * _MARGIN
     return _svg(max(width, longest), max(ys.values()) + _MARGIN, elements, dark)
 
 
@@ -98,7 +94,7 @@ def dtree_svg(dtree: DrawnDTree) -> str:
     n, tokens = len(dtree.heads), dtree.tokens
     labels = [_attachment(dtree, i) for i in range(n)]
     widths = [
-        _LETTER * max(map(_width, texts)) + _GAP
+        _LETTER * max(map(width_of, texts)) + _GAP
         for texts in zip(tokens.forms, tokens.tags, labels, strict=True)
     ]
     centres = [sum(widths[:i]) + widths[i] / 2 for i in range(n)]
@@ -161,15 +157,6 @@ def _printer(ctree: DrawnCTree, shown: Callable[[str], str] = str) -> TreePretty
     return TreePrettyPrinter(nodes[-1], [*map(shown, ctree.tokens.forms)])
 
 
-def _width(text: str) -> int:
-    """Return how many columns of a terminal a text takes: wide characters two, combining ones none."""
-    return len(text) if text.isascii() else sum(map(_columns, text))
-
-
-def _columns(char: str) -> int:
-    return 0 if category(char) in ("Mn", "Me", "Cf") else 1 + (east_asian_width(char) in "WF")
-
-
 def _in_cells(text: str, cells: dict[str, str]) -> str:
     """Return a text with as many characters as it takes columns, because NLTK counts characters.
 
@@ -179,14 +166,14 @@ def _in_cells(text: str, cells: dict[str, str]) -> str:
         return text
     found = list[str]()
     for char in text:
-        if found and not _columns(char):
+        if found and not width_of_character(char):
             found[-1] += char
         else:
             found.append(char)
     for i, one in enumerate(found):
-        if len(one) > 1 or _columns(one) > 1 or one >= _CELL:
+        if len(one) > 1 or width_of_character(one) > 1 or one >= _CELL:
             cell = cells.setdefault(one, chr(ord(_CELL) + len(cells)))
-            found[i] = cell + chr(_FILL) * (_columns(one[0]) - 1)
+            found[i] = cell + chr(_FILL) * (width_of_character(one[0]) - 1)
     return "".join(found)
 
 
@@ -197,7 +184,7 @@ def _placed(
     columns being equally wide; and the width of all."""
     widths: defaultdict[int, int] = defaultdict(int)
     for node, (_, column) in coords.items():
-        widths[column] = max(widths[column], _width(texts[node]))
+        widths[column] = max(widths[column], width_of(texts[node]))
     centres, end = dict[int, float](), float(_MARGIN)
     for column in sorted(widths):
         pixels = max(_COLUMN, _LETTER * (widths[column] + 1))

@@ -61,6 +61,11 @@ def test_tables(comparison: Comparison, page: Page) -> None:
     assert [row[6] for row in table[1:]] == [f"{row.brackets.f1:.2f}" for row in rows]
     text = list(table_lines(comparison))
     assert [line.split() for line in text[2:6]] == table[1:]
+    for width in (80, 100):  # of terminals, on which the names stand in several blocks
+        narrow = list(table_lines(comparison, width))
+        narrow = narrow[: narrow.index(text[text.index("") + 1]) - 1]
+        assert max(map(len, narrow)) <= width < len(text[2])
+        assert [line.split()[:2] for line in narrow].count(["direct", "gold"]) == 2
     labels = page.tables["labels"]
     assert labels[0] == ["label", "brackets", "direct", "delta"]
     assert sum(int(row[1].replace(",", "")) for row in labels[1:]) == rows[2].brackets.gold

@@ -1,0 +1,113 @@
+"""Tables as aligned text that fits the width of a terminal.
+
+Columns of text become narrower, and their cells take several lines; what still does not fit stands below,
+beside the first columns once more:
+
+    route    F1  train  source        route    F1  train
+    cky    80.1     12  Kong, Rush    cky    80.1     12
+                        and Smith
+                                      route  source
+                                      cky    Kong, Rush and Smith
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Iterator, Sequence
+from itertools import zip_longest
+from shutil import get_terminal_size
+from unicodedata import category, east_asian_width
+
+_GAP = 2  # columns of a terminal between those of a table
+_LEAST = 16  # that a column of text keeps, if it needs so many
+
+
+def terminal_width() -> int | None:
+    """Return the width of the terminal that standard output is; None where it is none."""
+    return get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def width_of(text: str) -> int:
+    """Return how many columns of a terminal a text takes: wide characters two, combining ones none."""
+    return len(text) if text.isascii() else sum(map(width_of_character, text))
+
+
+def width_of_character(char: str) -> int:
+    """Return how many columns of a terminal a character takes."""
+    return 0 if category(char) in ("Mn", "Me", "Cf") else 1 + (east_asian_width(char) in "WF")
+
+
+def padded(text: str, width: int, left: bool = True) -> str:
+    """Return a text that takes so many columns, on the left or on the right of them."""
+    blanks = " " * (width - width_of(text))
+    return text + blanks if left else blanks + text
+
+
+def in_columns(
+    rows: Sequence[Sequence[str]], width: int | None, texts: Collection[int], names: int = 1
+) -> Iterator[str]:
+    """Yield the lines of a table.
+
+    rows:  the cells, of which all have as many
+    width: of the terminal; None: as wide as the cells are
+    texts: the columns of text, which stand on the left and may become narrower; others hold numbers
+    names: so many first columns say what a row is about
+    """
+    widths = [max(map(width_of, column)) for column in zip(*rows, strict=True)]
+    for number, block in enumerate(_blocks(widths, width, texts, names)):
+        if number:
+            yield ""
+        narrowed = _narrowed([widths[k] for k in block], width, [k in texts for k in block])
+        for row in rows:
+            cells = [wrapped(row[k], own) for k, own in zip(block, narrowed, strict=True)]
+            for line in zip_longest(*cells, fillvalue=""):
+                beside = zip(block, line, narrowed, strict=True)
+                yield (" " * _GAP).join(padded(text, own, k in texts) for k, text, own in beside).rstrip()
+
+
+def _blocks(
+    widths: Sequence[int], width: int | None, texts: Collection[int], names: int
+) -> Iterator[list[int]]:
+    """Yield the columns that stand beside each other; the names in each."""
+    least = [min(own, _LEAST) if k in texts else own for k, own in enumerate(widths)]
+    block = [*range(len(widths))][:names]
+    for k in range(names, len(widths)):
+        if width is not None and len(block) > names and _total([least[j] for j in (*block, k)]) > width:
+            yield block
+            block = [*range(names)]
+        block.append(k)
+    yield block
+
+
+def _total(widths: Sequence[int]) -> int:
+    return sum(widths) + _GAP * (len(widths) - 1)
+
+
+def _narrowed(widths: Sequence[int], width: int | None, texts: Sequence[bool]) -> Sequence[int]:
+    """Return widths that fit, if there are any: no column of text is wider than some number."""
+    for most in range(max(widths), _LEAST - 1, -1):
+        if width is None or _total(widths) <= width:
+            break
+        widths = [min(own, most) if text else own for own, text in zip(widths, texts, strict=True)]
+    return widths
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """Return the lines of a text, broken at blanks; words that are too long are cut."""
+    if width_of(text) <= width:
+        return [text]
+    lines, line = list[str](), ""
+    for word in text.split(" "):
+        joined = f"{line} {word}" if line else word
+        if width_of(joined) <= width:
+            line = joined
+            continue
+        if line:
+            lines.append(line)
+        while width_of(word) > width:
+            fits = (k for k in range(len(word) - 1, 1, -1) if width_of(word[:k]) <= width)
+            cut = next(fits, 1)
+            lines.append(word[:cut])
+            word = word[cut:]
+        line = word
+    return [*lines, line]

@@ -1,0 +1,115 @@
+"""What a terminal of 80 or 100 columns shows: tables that fit, and bars that share no line with anything."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import struct
+import sys
+import termios
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from tests.commands.test_cli import ok
+
+SAMPLE = Path(__file__).parents[2] / "data" / "sample" / "dev.mrg"
+COMMANDS = """
+import sys
+from d2c.commands.cli import cli, run
+for command in {commands!r}:
+    print("$", *command, flush=True)
+    sys.argv = ["d2c", *command]
+    assert run() == 0
+    sys.stdout.flush()
+"""
+
+
+def screen(program: str, columns: int) -> tuple[str, list[str]]:
+    """What a Python program writes to a terminal, and the lines that are seen in the end."""
+    process, terminal = pty.fork()
+    if process == 0:
+        fcntl.ioctl(2, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        os.execv(sys.executable, [sys.executable, "-c", program])
+    written = b""
+    with suppress(OSError):  # says the end
+        while more := os.read(terminal, 4096):
+            written += more
+    assert os.waitpid(process, 0)[1] == 0, written.decode()
+    text = written.decode().replace("\x1b[0m", "")
+    assert "\x1b" not in text
+    return text, [line.rstrip("\r").rsplit("\r", 1)[-1] for line in text.split("\n")]
+
+
+def on_terminal(commands: Sequence[Sequence[str | Path]], columns: int) -> dict[str, list[str]]:
+    """What each command shows."""
+    words = [[*map(str, command)] for command in commands]
+    _, lines = screen(COMMANDS.format(commands=words), columns)
+    found = dict[str, list[str]]()
+    for line in lines[:-1]:
+        if line.startswith("$ "):
+            found[line[2:].split(" ")[0] + f" {len(found)}"] = shown = []
+        else:
+            shown.append(line)
+    return found
+
+
+@pytest.fixture(scope="module")
+def trees(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Gold, and a guess without adverb phrases, in a directory with a long name."""
+    directory = tmp_path_factory.mktemp("trees")
+    gold, guess = directory / "gold.mrg", directory / f"{'guess-' * 12}.mrg"
+    text = "".join(SAMPLE.read_text().splitlines(keepends=True)[:40])
+    gold.write_text(text)
+    guess.write_text(text.replace("(NP (PRP", "(NX (PRP"))
+    return gold, guess
+
+
+@pytest.mark.parametrize("columns", [80, 100])
+def test_tables_fit(trees: tuple[Path, Path], columns: int) -> None:
+    gold, guess = trees
+    commands: list[list[str | Path]] = [
+        ["models"],
+        ["models", "en-small"],
+        ["info", "en-small"],
+        ["evaluate", gold, guess],
+        ["evaluate", gold, guess, gold],
+        ["phrases", gold, guess, "--count"],
+        ["search", "NP", gold, "--also", "VP < (NP $ PP)", "--count"],
+        ["search", "NP=whole < (NP=part $ PP=other)", gold],
+        ["phrases", gold, "--label", "NP", "--head"],
+        ["heads", gold],
+    ]
+    found = on_terminal(commands, columns)
+    assert len(found) == len(commands)
+    for name, lines in found.items():
+        assert lines and not [line for line in lines if len(line) > columns], name
+    assert not [name for name, lines in found.items() if any("\t" in line for line in lines)]
+    assert (
+        found["search 6"]
+        == [
+            "file      pattern         matches  sentences_with  sentences  words".replace(
+                "file      ", "file".ljust(len(str(gold)) + 2)
+            )
+        ]
+        or found["search 6"]
+    )
+
+
+def test_counts_are_aligned(trees: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a terminal only: in a pipe tabs part the columns, as in a file."""
+    monkeypatch.chdir(trees[0].parent)
+    command = ["search", "NP", "gold.mrg", "--also", "VP < (NP $ PP)", "--count"]
+    (shown,) = on_terminal([command], 80).values()
+    assert shown == [
+        "file      pattern         matches  sentences_with  sentences  words",
+        "gold.mrg  NP                  163              40         40    433",
+        "gold.mrg  VP < (NP $ PP)       11              11         40    433",
+    ]
+    rows = [re.split(r"\s{2,}", line) for line in shown]
+    assert [line.split("\t") for line in ok(*command).stdout.splitlines()] == rows
+    assert ok(*command, "--to", "columns").stdout.splitlines() == shown
