@@ -29,11 +29,13 @@ from d2c.trees.formats.registry import DTREE_SUFFIXES, WRITABLE, treebank_called
 @click.option("--to", "target_format", type=click.Choice(WRITABLE), help="[default: by the name]")
 @click.option("--clean", is_flag=True, help="Remove traces, function tags and co-indices.")
 @click.option("--traces", is_flag=True, help="Move antecedents to their traces, then clean.")
-@click.option("--move-punctuation", is_flag=True, help="Into the smallest constituent around each mark.")
+@click.option(
+    "--move-punctuation", is_flag=True, help="Attach each mark to the smallest constituent around it."
+)
 @continuous_option
 @click.option("--merge", is_flag=True, help="Join nodes that `--continuous split` split.")
 @click.option(
-    "--heads", type=FilePath, help="CoNLL-U over the same tokens: mark the head children it induces."
+    "--heads", type=FilePath, help="Mark the heads that these d-trees (CoNLL-U, same tokens) induce."
 )
 @file_options
 def convert(
@@ -44,12 +46,12 @@ def convert(
     heads: Path | None,
     reading: Reading,
 ) -> None:
-    """Rewrite treebanks in another format. What it cannot hold is counted on standard error; with --strict it
-    is an error. Trees with gaps need a format that holds them, or --continuous.
+    """Rewrite treebanks in another format. Whatever TARGET cannot hold is counted on standard error;
+    --strict refuses it. Trees with gaps need a format that holds them, or --continuous.
 
-    The output of `d2c parse --to json` and `d2c corpus` is a treebank, too: IN may be X.jsonl or a directory.
+    The output of `d2c parse --to json` or `d2c corpus` is a treebank, too: X.jsonl or a directory.
 
-    Names and content show formats, those of new files names alone: *.mrg, *.discbracket, *.export,
+    Formats are recognised by name and content, that of TARGET by its name: *.mrg, *.discbracket, *.export,
     *.tiger.xml, *.alpino.xml, *.trees.conllu (trees in comments), each also with .gz. D-trees (*.conllu,
     *.conll) become CoNLL-U with all its columns; `encode` and `decode` convert between trees and d-trees.
     """

@@ -40,7 +40,9 @@ from d2c.trees.repair import Repairs
     help="A trained model, which can restore unary nodes.",
 )
 @click.option(
-    "--encoding", type=click.Choice(list(ENCODINGS)), help="If there is no model.  [default: direct]"
+    "--encoding",
+    type=click.Choice(list(ENCODINGS)),
+    help="The encoding of the labels, without a model.  [default: direct]",
 )
 @to_option(WRITABLE)
 @jobs_option

@@ -36,7 +36,7 @@ from d2c.trees.formats.registry import treebank_in
 @click.option(
     "--sentence",
     type=click.IntRange(1),
-    help="Only this one, by its number in TREES.  [default for --svg: 1]",
+    help="Draw only the sentence with this number.  [default for --svg: 1]",
 )
 def draw(
     trees: Path,

@@ -29,7 +29,9 @@ from d2c.trees.heads import Uncovered, load_head_rules
 @output_option
 @encoding_option
 @treebank_options
-@click.option("--stats", is_flag=True, help="Print labels, unaries, crossing arcs, ... to standard error.")
+@click.option(
+    "--stats", is_flag=True, help="Count labels, unary nodes, crossing arcs, ... on standard error."
+)
 @jobs_option
 def encode(
     trees: tuple[Path, ...],
@@ -40,7 +42,7 @@ def encode(
     stats: bool,
     jobs: int,
 ) -> None:
-    """Encode c-trees as CoNLL-U with head-ordered labels in DEPREL."""
+    """Encode c-trees as d-trees in CoNLL-U; `d2c decode` restores c-trees from their labels (DEPREL)."""
     check_ending(output, DTREES)
     code = Encode(Reduction(encoding, head_rules), load_head_rules(head_rules), reading, stats)
     statistics, uncovered, files = Statistics(), Uncovered(), reading.files(trees)

@@ -28,15 +28,20 @@ from d2c.trees.heads import format_head_rules, load_head_rules
 @trees_argument
 @heads_option
 @format_option
-@click.option("--induce", type=FilePath, help="CoNLL-U over the same tokens: print the table it induces.")
+@click.option(
+    "--induce", type=FilePath, help="Print the table that these d-trees (CoNLL-U, same tokens) induce."
+)
 @output_option
 @reading_options
 def heads(
     trees: tuple[Path, ...], head_rules: str, reading: Reading, induce: Path | None, output: Path
 ) -> None:
-    """Show for which nodes of a treebank head rules find the head child by its label, for which only by its
-    position, and which no rule covers (default); of `marked`, in which a child is marked. With `--induce`,
-    makes a table of head rules instead."""
+    """Count, for each label of a treebank, in how many nodes head rules find the head child by its label, by
+    its place only, or by the default, as no rule covers the node's label.
+
+    `--head-rules marked` counts the nodes in which a child is marked as the head. --induce makes a table of
+    head rules instead.
+    """
     from d2c.trees.heads import estimate_rules
 
     if head_rules == "marked":

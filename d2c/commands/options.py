@@ -65,7 +65,7 @@ def format_of_trees(*others: str, also: tuple[str, ...] = ()) -> Decorator:
     also: what else the option is called
     """
     named = click.Choice([*FORMATS, *others])
-    told = f"{', '.join(named.choices)}.  [default: by the name and the content]"
+    told = f"The format of the input: {', '.join(named.choices)}.  [default: by the name and the content]"
     return click.option("--format", *also, "format_name", type=named, metavar="FORMAT", help=told)
 
 
@@ -133,7 +133,12 @@ table_option = click.option(
 )
 format_option = format_of_trees()
 output_option = click.option(
-    "-o", "--output", type=FilePath, default="-", show_default="standard output", help="- or a file (.gz)."
+    "-o",
+    "--output",
+    type=FilePath,
+    default="-",
+    show_default="standard output",
+    help="A file (.gz too), or -.",
 )
 continuous_option = click.option(
     "--continuous",
@@ -141,7 +146,11 @@ continuous_option = click.option(
     help="Make trees with gaps continuous; `convert --merge` joins what was split.",
 )
 jobs_option = click.option(
-    "--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default="all cores", help="Processes."
+    "--jobs",
+    type=click.IntRange(1),
+    default=os.cpu_count() or 1,
+    show_default="all cores",
+    help="The number of processes.",
 )
 arcs_option = option_of(
     TrainingSpec,
@@ -171,7 +180,7 @@ def model_path(context: click.Context, parameter: click.Parameter, directory: Pa
 def to_option(formats: Sequence[str]) -> Decorator:
     """Return an option that says in which of these formats a command writes."""
     default = "[default: by the name, otherwise brackets, or discbracket for a model of trees with gaps]"
-    return click.option("--to", type=click.Choice(formats), help=default)
+    return click.option("--to", type=click.Choice(formats), help=f"The format of the output.  {default}")
 
 
 def faults_options(command: Command) -> Command:
@@ -189,7 +198,7 @@ def faults_options(command: Command) -> Command:
             type=click.IntRange(1),
             default=10,
             show_default=True,
-            help="How many errors of a file are shown, one per line.",
+            help="Report at most this many errors of a file, one per line.",
         ),
         click.option(
             "--skip-bad", is_flag=True, help="Skip sentences that cannot be read; report and count them."
@@ -228,10 +237,12 @@ def file_options(command: Command) -> Command:
         click.option(
             "--strict",
             is_flag=True,
-            help="Lines outside of trees are errors; so is what `convert` leaves out.",
+            help="Refuse lines outside of trees and, in `convert`, whatever would be lost.",
         ),
-        click.option("--charset", callback=_known_charset, help="Of files that are not in UTF-8: latin-1."),
-        click.option("--n-best", is_flag=True, help="All parses of n-best lists, not the first alone."),
+        click.option(
+            "--charset", callback=_known_charset, help="The encoding of files not in UTF-8, such as latin-1."
+        ),
+        click.option("--n-best", is_flag=True, help="Read all parses of n-best lists, not only the first."),
     )
     return _with(options, faults_options(with_reading))
 
@@ -254,9 +265,11 @@ def treebank_options(command: Command) -> Command:
         heads_option,
         format_option,
         click.option(
-            "--move-punctuation", is_flag=True, help="Into the smallest constituent around each mark."
+            "--move-punctuation",
+            is_flag=True,
+            help="Attach each mark to the smallest constituent around it.",
         ),
-        click.option("--traces", is_flag=True, help="Move antecedents to their traces, making gaps."),
+        click.option("--traces", is_flag=True, help="Move antecedents to their traces, which makes gaps."),
         continuous_option,
     )
     return _with(options, reading_options(command))

@@ -38,7 +38,7 @@ from d2c.trees.spans import Span, labelled, spans_of
     "--count",
     "counted",
     is_flag=True,
-    help="Count, by file and label (all, if none is said): phrases, sentences with one, sentences, words.",
+    help="Count, by file and label (by default all labels): phrases, sentences with one, sentences, words.",
 )
 @table_option
 @click.option(
@@ -61,7 +61,10 @@ def phrases(
     **cells: Any,
 ) -> None:
     """List the phrases of treebanks, such as the output of `d2c parse`, from left to right, the larger of two
-    that begin at the same token first. For `parse --to json` and `corpus`, also says where in the text."""
+    that begin at the same token first.
+
+    The output of `parse --to json` and `corpus` also says where phrases are in the text.
+    """
     to, safe = cells["to"] or table_format(output), cells["safe_cells"]
     counted, counts, found = cells["counted"], CountTable("label", "phrases"), False
     if not labels and not counted:

@@ -48,7 +48,11 @@ def _first_and_last(
 @click.option("--dtrees", type=FilePath, help="CoNLL-U with the d-trees of the same sentences.")
 @format_of_trees("conllu")
 @click.option(
-    "--sentences", "chosen", metavar="FIRST-LAST", callback=_first_and_last, help="Only these, by number."
+    "--sentences",
+    "chosen",
+    metavar="FIRST-LAST",
+    callback=_first_and_last,
+    help="Show only the sentences with these numbers.",
 )
 @click.option("--open", "opened", is_flag=True, help="Open the page in a browser.")
 @reading_options

@@ -35,7 +35,7 @@ class CommonSettings(Settings):
     """What every route is made with; see `d2c.trees.heads.load_head_rules` for head rules."""
 
     head_rules: str = setting(
-        "collins", "A bundled table, leftmost, rightmost, marked (by the treebank), or a file."
+        "collins", "A bundled head table, leftmost, rightmost, marked (by the treebank), or a file."
     )
     seed: int = seed_setting("Of all random choices.")
 
