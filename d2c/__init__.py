@@ -7,9 +7,7 @@
 The names in `__all__` are imported when they are first used: `import d2c` is quick. docs/python.md has them.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False  # as of `typing`, whose import would take most of the time of this one
 if TYPE_CHECKING:
     from d2c.api.document import Document, Sentence
     from d2c.api.parser import Parser, load
@@ -52,6 +50,8 @@ _MODULES = {
 
 def __getattr__(name: str) -> object:
     """Return a public name (PEP 562)."""
+    from importlib import import_module
+
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = globals()[name] = getattr(import_module(_MODULES[name]), name)

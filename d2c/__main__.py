@@ -1,7 +1,7 @@
 """`d2c`, which is also `python -m d2c`: runs a command, and ends with its exit status (docs/commands.md).
 
-Signals are handled before anything large is imported: SIGINT, SIGTERM and SIGHUP unwind what runs, so that
-half-written files are removed, and end it with 128 + the signal's number.
+Signals are handled before anything else is imported, but for what takes no time: SIGINT, SIGTERM and SIGHUP
+unwind what runs, so that half-written files are removed, and end it with 128 + the signal's number.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ import gc
 import os
 import signal
 import sys
-import threading
 import time
-from contextlib import suppress
-from types import FrameType
-from typing import TYPE_CHECKING, Any, NoReturn
 
+TYPE_CHECKING = False  # as in `d2c`
 if TYPE_CHECKING:
+    from types import FrameType
+    from typing import Any, NoReturn
+
     import click
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -46,6 +46,8 @@ def main(command: click.Command | None = None) -> NoReturn:
             raise
         status = 128 + _received[0]
         if _received[0] == signal.SIGINT:
+            from contextlib import suppress
+
             with suppress(OSError):
                 print("d2c: interrupted", file=sys.stderr)
     for number in _SIGNALS:  # all is done
@@ -69,6 +71,8 @@ def _once_more(unraisable: Any) -> None:
     """Send the signal again where Python cannot pass on what `_unwind` raises: in a destructor."""
     global _received
     if _received and isinstance(unraisable.exc_value, SystemExit):
+        import threading
+
         number, _received = _received[0], None
         threading.Timer(0.05, os.kill, (os.getpid(), number)).start()
     else:

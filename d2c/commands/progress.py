@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from io import StringIO
 from typing import Any, Protocol, Self, TypeVar
 
 from d2c.base.counting import many
@@ -66,6 +67,8 @@ def progress(doing: str, every: float = 10.0, tell: Callable[[object], None] = s
 
     terminal = sys.stderr.isatty()
     lines: dict[str, Any] = {"mininterval": every, "miniters": 1, "delay": max(every, 1e-9)}
+    # What tqdm itself would write between lines goes nowhere: work does not end where that cannot be.
+    lines["file"] = StringIO()
     with Bar(desc=doing, unit=" sentences", leave=False, **({} if terminal else lines)) as bar:
         yield more
 

@@ -81,6 +81,21 @@ def test_signals_before_anything_runs(number: signal.Signals, said: bytes) -> No
     assert process.returncode == 128 + number
 
 
+FIRST = """
+import os, signal, sys
+before = {*sys.modules}
+sys.path.insert(0, sys.argv[1])
+from d2c.__main__ import main
+signal.signal = lambda *_: print(*sorted({*sys.modules} - before), flush=True) or os._exit(0)
+main()
+"""
+
+
+def test_nothing_large_is_imported_before_signals_are_handled() -> None:
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", FIRST, ROOT], capture_output=True, text=True)
+    assert done.stdout.split() == ["__future__", "d2c", "d2c.__main__", "gc"]
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_signals_leave_nothing(number: signal.Signals, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "d2c", "encode", "-", "-o", str(tmp_path / "x.conllu"), "--jobs", "2"]

@@ -71,3 +71,13 @@ def test_typed_lines_are_answered_one_by_one(model: Path) -> None:
         assert done.stdout and parse_bracket(done.stdout.readline().decode()).tokens.forms == forms
     os.write(first, b"\4")
     assert done.wait(60) == 0
+
+
+@pytest.mark.parametrize("kind", ["--text", "--split"])
+def test_lines_of_marks_of_blanks_and_of_a_megabyte_of_marks(model: Path, kind: str) -> None:
+    """Lines may end in \\r alone; what is too long to be cut is one marked tree, and the rest goes on."""
+    text = "One cat.\r\rThe dog slept.\r \t\r\n\u2003\n!!! ...\n" + ".,;!?-" * 170_000 + "\nThe dog slept.\r"
+    done = parse(model, kind, stdin=text)
+    words = [" ".join(parse_bracket(tree).tokens.forms) for tree in done.stdout.splitlines()]
+    assert words == ["One cat .", "The dog slept .", "!!! ...", "ERROR", "The dog slept ."]
+    assert done.returncode == 3 and "<stdin>:7: 1,020,001 characters without an end" in done.stderr

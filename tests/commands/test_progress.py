@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import itertools
 import logging
@@ -10,8 +11,10 @@ import pty
 import struct
 import sys
 import termios
+import time
 from collections.abc import Iterator
 from contextlib import suppress
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -110,6 +113,21 @@ def test_its_thread_ends_with_it(said: list[str], monkeypatch: pytest.MonkeyPatc
         raise ModelError("over")
     assert not watching._thread.is_alive() and watching not in log.handlers and not log.level
     assert said[0].startswith("... starting (")
+
+
+class Full(StringIO):
+    def write(self, _: str) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_work_goes_on_where_standard_error_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", Full())
+    told: list[object] = []
+    with heard.progress("parsing", every=0.0, tell=told.append) as more:
+        for _ in range(3):
+            time.sleep(1e-6)
+            more(1, 1)
+    assert len(told) == 3
 
 
 def test_what_training_says_first_and_whom_it_overwrites(tmp_path: Path) -> None:
