@@ -35,7 +35,7 @@ FLOORS = (
     ("training",),
     ("parsing",),
     ("corpora", "api", "plugins", "viewing"),
-    ("experiments",),
+    ("experiments", "serving"),
     ("commands",),
 )
 FLOOR = {room: number for number, floor in enumerate(FLOORS) for room in floor}

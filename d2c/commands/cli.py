@@ -29,6 +29,7 @@ COMMANDS = {
     "parse": "Parse text or CoNLL-U into c-trees.",
     "phrases": "List the phrases of trees.",
     "search": "Find patterns in trees, as Tregex does.",
+    "serve": "Serve a page to parse text in, and JSON.",
     "train": "Train a d-parser and a route on a treebank.",
     "view": "Write an HTML page to look through trees.",
 }

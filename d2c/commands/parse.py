@@ -61,14 +61,15 @@ def model_and_inputs(
     for line in passed_over():
         say(f"d2c: {line}")
     if not given or (not known(given[0]) and _is_input(given[0])):
-        return (_default(),), given or (Path("-"),)
+        return (default_model(),), given or (Path("-"),)
     named = [given[0], *takewhile(_is_model, given[1:])]
     paths = (model_path(context, click.Argument(["model"]), one) for one in named)
-    models = tuple(path for path in paths if path) or (_default(),)
+    models = tuple(path for path in paths if path) or (default_model(),)
     return models, given[len(named) :] or (Path("-"),)
 
 
-def _default() -> Path:
+def default_model() -> Path:
+    """Return the directory of the model that parses where none is named; say which would be better."""
     if (name := default()) != DEFAULTS[0]:
         say(f"d2c: {name} parses; better is {DEFAULTS[0]}: {install('transformers')}")
     return find(name)

@@ -42,7 +42,7 @@ class Available(NamedTuple):
     @property
     def card(self) -> Mapping[str, Any]:
         """Return what `card.json` says; nothing where there is none that can be read."""
-        return _card(self.directory)
+        return card_of(self.directory)
 
 
 _ONE_SENTENCE = "a sentence is read from a file or from standard input: echo ... | d2c parse --text"
@@ -79,14 +79,14 @@ def missing(directory: Path) -> list[str]:
 
     A card says only which of `_PACKAGES`: to look for others would import what it names.
     """
-    versions = _card(directory).get("versions")
+    versions = card_of(directory).get("versions")
     packages = versions if isinstance(versions, dict) else {}
     return [name for name in _PACKAGES if name in packages and not find_spec(name)]
 
 
 def scores_of(directory: Path) -> dict[str, float]:
     """Return the F1, in percent, that a model's card says, by the part of a treebank."""
-    said = _card(directory).get("f1")
+    said = card_of(directory).get("f1")
     pairs = said.items() if isinstance(said, dict) else ()
     return {part: float(f1) for part, f1 in pairs if isinstance(f1, float | int) and 0 <= f1 <= 100}
 
@@ -187,7 +187,8 @@ def _bundled() -> Path:
     return Path(str(resources.files("d2c.data") / "models"))
 
 
-def _card(directory: Path) -> Mapping[str, Any]:
+def card_of(directory: Path) -> Mapping[str, Any]:
+    """Return what a model's card says; nothing where there is none that can be read."""
     try:
         return read_json(directory / CARD)
     except ModelError:

@@ -18,6 +18,7 @@ from d2c.base.counting import many
 from d2c.trees.compatible import cross
 from d2c.trees.ctree import CTree, bits_of, child_over, tree_of
 from d2c.trees.formats.brackets import escape
+from d2c.trees.formats.format import check_text
 
 UNKNOWN = "X"  # a label where nothing suggests one
 
@@ -99,6 +100,8 @@ def _span(given: Any) -> LabelledSpan:
         raise ValueError(f"{given!r}: a label is a text that is not empty")
     if span.label is not None and escape(span.label) != span.label:
         raise ValueError(f"{given!r}: a label has no blanks and brackets")
+    if span.label is not None:
+        check_text(span.label)
     return span
 
 

@@ -7,6 +7,7 @@ i:    its number; file: the file that it is from, if there are several; w, t: wo
 said: what else is said of it, by its name in JSON lines
 h, d: heads and labels of its d-tree
 c:    its c-trees: [parent of each node, label of each proper node, what the page says of nodes]
+p:    where they are the best trees of a parser: how probable each is; null: not known
 """
 
 from __future__ import annotations

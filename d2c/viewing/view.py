@@ -90,7 +90,7 @@ def write_page(viewed: Iterable[tuple[int, Sentence]], files: Paths, stream: Tex
                 message = f"a page shows {MOST:,} sentences at most; {how}"
                 raise FormatError(names_of(files), 0, number, message)
             sure = sure or bool(one.confidences)
-            yield _said(one) | _shown(written, one)
+            yield _shown(written, one)
 
     def data() -> Json:
         return {"sure": sure, "query": query, **written.names}
@@ -102,16 +102,25 @@ def write_page(viewed: Iterable[tuple[int, Sentence]], files: Paths, stream: Tex
     return count
 
 
-def _said(one: Sentence) -> Json:
-    """Return the file of a sentence, if it has one, and what else is said of it as it is."""
-    own = {name: value for name in PLAIN if name != "line" and (value := getattr(one, name))}
-    file = {"file": own.pop("file")} if "file" in own else {}
-    return file | ({"said": own} if own else {})
+def page_data(parsed: Iterable[Sentence]) -> Json:
+    """Return what a page holds of sentences that a model has parsed; `error`: why it could not parse one."""
+    written, sentences, sure = Sentences(), list[Json](), False
+    for one in parsed:
+        sure = sure or bool(one.confidences)
+        error = {"error": one.why} if one.error else {}
+        sentences.append(_shown(written, _with_reason(one)) | error)
+    return {"sentences": sentences, "sure": sure, **written.names}
 
 
 def _shown(written: Sentences, one: Sentence) -> Json:
-    dtree, said = one.dtree, [round(100 * confidence) for confidence in one.confidences or ()]
+    """Return a sentence with its file, if it has one, and what else is said of it as it is."""
+    own = {name: value for name in PLAIN if name != "line" and (value := getattr(one, name))}
+    file = {"file": own.pop("file")} if "file" in own else {}
+    said, dtree = [round(100 * confidence) for confidence in one.confidences or ()], one.dtree
     assert dtree is not None
-    if one.ctree is None:
-        return written.json(one.number, dtree.tokens, dtree, [])
-    return written.json(one.number, one.ctree.tokens, dtree, [written.ctree(one.ctree, said)])
+    trees = [] if one.ctree is None else [written.ctree(one.ctree, said)]
+    trees += [written.ctree(other, []) for other, _ in one.alternatives[1:]]
+    shares = [share for _, share in one.alternatives]
+    tokens = dtree.tokens if one.ctree is None else one.ctree.tokens
+    shown = written.json(one.number, tokens, dtree, trees)
+    return file | ({"said": own} if own else {}) | shown | ({"p": shares} if shares else {})

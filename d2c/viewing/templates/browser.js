@@ -28,11 +28,13 @@ function write(parent, s, hit, from) {
 
 // page: title: of a sentence, before its words in the list; figures: of a sentence, [caption, tree, look] of each
 // picture of a tree; arcs: the caption of the d-tree; fits: whether a sentence is shown at all; orders: by the
-// values of #order, how to compare sentences; note: behind the number of sentences
+// values of #order, how to compare sentences; note: behind the number of sentences; shown: if there, is called with a
+// sentence that is shown, whether each of its words is in what was found, and the paragraph with its words
+// Returns what lists the sentences anew, and shows one of those that are listed.
 function browse(page) {
   let found = [], current = -1, listed = 0;
 
-  function list() {
+  function list(at = 0) {
     let terms = [];
     try {
       terms = termsOf($("query").value);
@@ -55,7 +57,7 @@ function browse(page) {
     boxes = [];
     rescale();
     more();
-    go(0);
+    go(at);
   }
 
   function more() {
@@ -94,6 +96,7 @@ function browse(page) {
     const sentence = html(box, "p", `${s.file ? s.file + " " : ""}${s.i}: `);
     sentence.id = "sentence";
     write(sentence, s, hit, 0);
+    page.shown?.(s, hit, sentence);
     const common = { middles, compact };
     boxes = page.figures(s).map(([caption, tree, look], k) => {
       const folded = foldsOf(s, tree, nodes[k]);
@@ -144,7 +147,8 @@ function browse(page) {
   $("fit").onclick = keys.f;
   $("compact").onchange = $("level").oninput = show;
   window.onresize = rescale;
-  for (const select of document.querySelectorAll("#filters select")) select.onchange = list;
+  for (const select of document.querySelectorAll("#filters select")) select.onchange = () => list();
   list();
   scrollTo(0, 0);
+  return (at = current) => list(Math.max(0, at));
 }

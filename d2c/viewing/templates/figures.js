@@ -17,6 +17,7 @@ function figure(s, caption, tree, draw, folded) {
   html(outer, "figcaption", caption);
   const tools = html(outer, "span"), box = html(outer, "div");
   if (tree) html(tools, "button", "copy brackets").onclick = () => copy(brackets(s, tree));
+  html(tools, "button", "copy SVG").onclick = () => copy(svgText(box.firstChild));
   html(tools, "button", "save SVG").onclick = () => save(box.firstChild, `${s.i} ${caption}.svg`.replace(/[^\w.]+/gu, "-"));
   box.tabIndex = 0;
   draw(box);
@@ -104,13 +105,17 @@ async function copy(text) {
 }
 
 // With the styles of pictures in light colours, without variables, which many programs do not know.
-function save(svg, name) {
+function svgText(svg) {
   const rules = [...document.styleSheets[0].cssRules], colours = rules.find(rule => rule.selectorText === ":root").style;
   const styles = rules.filter(rule => rule.selectorText?.startsWith("#pictures ")).map(rule => rule.cssText.replaceAll("#pictures ", ""));
   const whole = svg.cloneNode(true);
   element(whole, "style", {}, styles.join("\n").replace(/var\((--[\w-]+)\)/gu, (_, variable) => colours.getPropertyValue(variable)));
+  return new XMLSerializer().serializeToString(whole);
+}
+
+function save(svg, name) {
   const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([new XMLSerializer().serializeToString(whole)], { type: "image/svg+xml" }));
+  link.href = URL.createObjectURL(new Blob([svgText(svg)], { type: "image/svg+xml" }));
   link.download = name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);

@@ -19,6 +19,7 @@ function element(parent, name, attributes, text) {
 // An empty picture with this room along the words, and over or beside them; it is shown when it has its size.
 const picture = (box, compact, along, other, attributes) =>
   element(box, "svg", { viewBox: `0 0 ${compact ? other : along} ${compact ? along : other}`, display: "none", ...attributes });
+const wordAt = (i, n) => i < n ? { "data-word": i } : {};
 const tagOf = (s, i) => data.tags[s.t[i]];
 const arcOf = (s, i) => s.d.length ? data.arcs[s.d[i]] : "";
 const labelOf = (s, tree, node) => data.labels[tree[1][node - s.w.length]];
@@ -139,7 +140,7 @@ function drawTree(box, s, { middles, tree, look, found, folded, compact, caption
     const name = (found.has(leaf) ? " found" : "") + (inside[leaf] ? " within" : "");
     if (leaf < n) element(svg, "text", { ...place(compact, at[leaf], levels[0]), class: "tag" + name }, labels[leaf]);
     else element(svg, "path", { d: wedge(compact, at[leaf], levels[rows[leaf]], written - (compact ? 4 : 13), compact ? 6 : widthOf(texts[i]) / 2), class: "fold" });
-    element(svg, "text", { ...place(compact, at[leaf], written), class: (leaf < n ? "word" : "words") + (compact ? " start" : "") + name }, texts[i]);
+    element(svg, "text", { ...place(compact, at[leaf], written), class: (leaf < n ? "word" : "words") + (compact ? " start" : "") + name, ...wordAt(leaf, n) }, texts[i]);
   });
   for (const node of nodes.filter(node => node >= n)) {
     const { name = "", title, shade } = look(node), width = widthOf(labels[node]) + 8;
@@ -184,6 +185,6 @@ function drawArcs(box, s, { middles: at, found, inside, compact, caption }) {
   s.w.forEach((word, i) => {
     const name = (compact ? " start" : "") + (found.has(i) ? " found" : "") + (inside[i] ? " within" : "");
     element(svg, "text", { ...place(compact, at[i], tagged), class: "tag" + name }, tags[i]);
-    element(svg, "text", { ...place(compact, at[i], written), class: "word" + name }, word);
+    element(svg, "text", { ...place(compact, at[i], written), class: "word" + name, ...wordAt(i, n) }, word);
   });
 }

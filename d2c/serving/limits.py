@@ -1,0 +1,21 @@
+"""What a server takes upon itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from d2c.base.settings import Settings, setting
+
+MOST_TREES = 20  # of a sentence, in one answer
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServeLimits(Settings):
+    """How much a request may be, and how many may wait. What is above is refused, and told so."""
+
+    max_bytes: int = setting(1_000_000, "Size of a request.", metavar="BYTES", least=1)
+    max_words: int = setting(5_000, "Words of a request.", metavar="WORDS", least=1)
+    max_seconds: float = setting(
+        60.0, "Until a request is answered, waiting included.", metavar="SECONDS", above=0
+    )
+    max_waiting: int = setting(100, "Requests that wait for a process.", metavar="REQUESTS", least=1)

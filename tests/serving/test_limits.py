@@ -1,0 +1,119 @@
+"""What a server does with too much, and with workers that die, hang and fail: every request is answered."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("starlette")
+pytest.importorskip("uvicorn")
+
+from d2c.base.errors import ModelError
+from d2c.parsing.options import ParseOptions
+from d2c.serving.limits import ServeLimits
+from d2c.serving.tasks import Service
+from d2c.serving.workers import Workers
+from tests.serving.servers import Server, toy
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    log = tmp_path_factory.mktemp("toy") / "log"
+    with toy(log, max_bytes=1000, max_seconds=1.5, max_waiting=3) as started:
+        yield started
+
+
+def test_a_request_is_tried_again_where_its_worker_dies(tmp_path: Path) -> None:
+    with toy(tmp_path / "log") as server:
+        assert server.asked("/parse", b"dies 1")[:2] == (200, "dies")
+        (tmp_path / "log").unlink()
+        status, said, headers = server.asked("/parse", b"dies 2")
+        assert (status, headers["retry-after"]) == (503, "1")
+        assert said == {"error": "it cannot be parsed: its worker died: it was killed, or memory was short"}
+        assert server.asked("/parse", b"well")[:2] == (200, "well")
+
+
+def test_one_that_died_with_nothing_to_do_is_not_missed(server: Server) -> None:
+    for _ in range(2):
+        [worker] = server.workers()
+        os.kill(worker, signal.SIGKILL)
+        assert server.asked("/parse", b"well")[:2] == (200, "well")
+
+
+def test_one_that_hangs_is_replaced(server: Server) -> None:
+    [worker] = server.workers()
+    begun = time.monotonic()
+    assert server.asked("/parse", b"sleeps 600")[:2] == (504, {"error": "it took more than 1.5 s"})
+    assert time.monotonic() - begun < 10
+    until = time.monotonic() + 20
+    while server.workers() == [worker] and time.monotonic() < until:
+        time.sleep(0.05)
+    assert server.asked("/parse", b"well")[:2] == (200, "well")
+    assert worker not in server.workers()
+
+
+def test_an_error_that_nobody_has_thought_of(server: Server) -> None:
+    assert server.asked("/parse", b"fails")[:2] == (
+        500,
+        {"error": "it cannot be parsed: one that nobody has thought of"},
+    )
+    assert server.asked("/parse", b"well")[0] == 200
+
+
+def test_too_many_that_wait(server: Server) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        said = [*pool.map(lambda _: server.asked("/parse", b"sleeps 0.3"), range(8))]
+    full = [one for one in said if one[0] == 503]
+    assert len(full) == 4 and {one[0] for one in said} == {200, 503}  # one is worked on, three wait
+    assert full[0][1] == {"error": "3 requests are waiting; try again later"}
+    assert full[0][2]["retry-after"] == "1"
+
+
+def test_what_nobody_waits_for_is_not_worked_on(server: Server) -> None:
+    with ThreadPoolExecutor(3) as pool:
+        said = [*pool.map(lambda _: server.asked("/parse", b"sleeps 1.2"), range(3))]
+    assert sorted(one[0] for one in said) == [200, 504, 504]
+    begun = time.monotonic()
+    assert server.asked("/parse", b"well")[0] == 200
+    assert time.monotonic() - begun < 1.4  # of the second's time some is left, of the third nothing
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+def test_too_many_bytes(server: Server, chunked: bool) -> None:
+    with socket.create_connection(("127.0.0.1", server.port)) as client:
+        kind = "transfer-encoding: chunked" if chunked else "content-length: 1000000000"
+        client.sendall(f"POST /parse HTTP/1.1\r\nhost: localhost\r\n{kind}\r\n\r\n".encode())
+        if chunked:
+            client.sendall(b"3e9\r\n" + b"x" * 1001 + b"\r\n")
+        assert client.recv(1000).startswith(b"HTTP/1.1 413 ")
+    assert server.asked("/parse", b"x" * 1001)[:2] == (
+        413,
+        {"error": "more than 1,000 bytes; send it in parts"},
+    )
+    assert server.asked("/parse", b"x" * 1000)[0] == 200
+
+
+def test_who_sends_slowly_is_not_waited_for(server: Server) -> None:
+    with socket.create_connection(("127.0.0.1", server.port)) as client:
+        client.sendall(b"POST /parse HTTP/1.1\r\nhost: localhost\r\ncontent-length: 9\r\n\r\nwe")
+        assert client.recv(1000).startswith(b"HTTP/1.1 504 ")
+    with socket.create_connection(("127.0.0.1", server.port)) as client:
+        client.sendall(b"POST /parse HTTP/1.1\r\nhost: localhost\r\ncontent-length: 9\r\n\r\nwe")
+    assert server.asked("/parse", b"well")[0] == 200
+
+
+def test_health_says_whether_a_worker_is_there(tmp_path: Path) -> None:
+    with toy(tmp_path / "log", jobs=2) as server:
+        assert server.asked("/health")[:2] == (200, {"waiting": 0, "ready": 2})
+
+
+def test_a_model_that_cannot_be_loaded(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="is no model of d2c's"):
+        Workers(Service(tmp_path, ParseOptions(), ServeLimits()), 1)
