@@ -86,7 +86,8 @@ class Workers:
 
     def _asked(self, pool: ProcessPool, task: Task) -> Answer | Failed:
         pool.submit(0, task)
-        return _answer(pool, self.limits.max_seconds)
+        answer: Answer | Failed = _answer(pool, self.limits.max_seconds)
+        return answer
 
     def _renew(self, pool: ProcessPool) -> None:
         """Replace the process of a pool; come back when the new one has the model."""
