@@ -60,7 +60,7 @@ Add Answer Append Attempt Begin Build Change Check Choose Close Combine Compare 
 Copy Count Cut Decide Decode Delete Do Draw Encode End Estimate Extend Fill Find Fit Follow Forget Give Go
 Hand Handle Hang Have Hold Import Invert Judge Keep Kill Label Learn Leave Let List Load Lower Make Mark
 Number Open Parse Pay Print Provide Put Raise Read Refuse Remove Return Rewrite Run Say Score See Seed Send
-Set Shift Show Silence Start Strip Sum Tag Take Teach Train Try Turn Undo Wait Warn Write Yield
+Serve Set Shift Show Silence Start Strip Sum Tag Take Teach Train Try Turn Undo Wait Warn Write Yield
 """
 ARRAY = re.compile(r"\b(ndarray|NDArray|Bools|Ints|Longs|Ids|Floats|Doubles|Rows|Observed|Sites|Bits)\b")
 SHAPE = re.compile(r"\[[^\]\s][^\]]*\]")

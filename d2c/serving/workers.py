@@ -90,7 +90,7 @@ class Workers:
         return answer
 
     def _renew(self, pool: ProcessPool) -> None:
-        """Replace the process of a pool; come back when the new one has the model."""
+        """Start another process in place of a pool's; return when that one has the model."""
         self._ready.discard(pool)
         while not self._closed:
             pool.renew(0)
