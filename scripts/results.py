@@ -28,14 +28,14 @@ For readers who want to know how good the trees are, and how each figure was mad
 dev part of a treebank, in percent, unless a column says otherwise (EVALB with `collins.prm`; for trees with
 gaps disco-dop with `proper.prm`). UAS leaves out punctuation. *Packed* is the best route over packed arcs on
 these sentences (mostly `cky`), *voted* what all routes on this d-parser and those above vote for.
-`$D2C_TREEBANKS` is the folder of the treebanks. Under each table stand the commands; each row has the commit
+
+The commands are below each table, where `$D2C_TREEBANKS` is the folder of the treebanks. Each row has the commit
 that was measured and the day. Run a command at its commit: some trainings have changed since ([hidden
 pieces](lab/accuracy.md#hidden-pieces)).
 
-More, with what was tried and did not help, is in the lab book: [accuracy](lab/accuracy.md), [the
-chart](lab/chart.md), [packed arcs](lab/arcs.md), [languages](lab/languages.md), [speed and
-text](lab/speed.md). The papers' own tables are in [tables](tables.md) and [tables with gold
-tags](tables_gold.md), the [included models](lab/english.md) have their own page.
+The lab book has more, including what did not help: [accuracy](lab/accuracy.md), [the chart](lab/chart.md), [packed
+arcs](lab/arcs.md), [languages](lab/languages.md), [speed and text](lab/speed.md), [the included
+models](lab/english.md). The papers' own tables are in [tables](tables.md) and [tables with gold tags](tables_gold.md).
 """
 
 Row = Mapping[str, Any]
