@@ -124,7 +124,7 @@ def test_what_is_left_out_says_why_and_has_known_options(document: Path) -> None
                 check_options(shlex.split(line))
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=name)
+@pytest.mark.parametrize("document", [*DOCUMENTS, REPOSITORY / "docs" / "python.ipynb"], ids=name)
 def test_links_lead_somewhere(document: Path) -> None:
     text = document.read_text(encoding="utf-8")
     for target in re.findall(r"\]\(([^)]+)\)", text):
