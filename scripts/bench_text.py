@@ -6,9 +6,10 @@ environment.
 OTHER_PYTHON is the Python of the other environment. Both run `d2c parse`. First table: F1 of sentences and
 words that have the right first and last character, in text that the treebanks' words make (see
 `benchmarks/text.py`; hyphens are inside of words), with paragraphs on one line and with lines of at most 72
-characters; of `"`, F1 of those that are found to open a quotation. Second one: F1 (EVALB, `collins.prm`) on
-the sentences of masc-dev that have a bracket, words given, once as `(` and once as `-LRB-`. `other`: of the
-other version. --sentences: of each part, the first ones. Reads $D2C_TREEBANKS (default ../shared/treebanks).
+characters; of `"`, F1 of those that are found to open a quotation, which MASC does not tell from others.
+Second one: F1 (EVALB, `collins.prm`) on the sentences of masc-dev that have a bracket, words given, once as
+`(` and once as `-LRB-`. `other`: of the other version. --sentences: of each part, the first ones. Reads
+$D2C_TREEBANKS (default ../shared/treebanks).
 """
 
 from __future__ import annotations
