@@ -56,11 +56,11 @@ SAME_IMPORT = {
 MANY = {"click.command()", "kernel", "inner", "lean"}  # decorators of what may have MORE_PARAMETERS
 # What docstrings begin with; a new verb is added here
 VERBS = """
-Add Answer Append Attempt Begin Build Change Check Choose Close Combine Compare Compile Complete Convert
-Copy Count Cut Decide Decode Delete Do Draw Encode End Estimate Extend Fill Find Fit Follow Forget Give Go
-Hand Handle Hang Have Hold Import Invert Judge Keep Kill Label Learn Leave Let List Load Lower Make Mark
-Number Open Parse Pay Print Provide Put Raise Read Refuse Remove Return Rewrite Run Say Score See Seed Send
-Serve Set Shift Show Silence Start Strip Sum Tag Take Teach Train Try Turn Undo Wait Warn Write Yield
+Add Answer Append Attach Attempt Begin Build Change Check Choose Close Combine Compare Compile Complete
+Convert Copy Count Cut Decide Decode Delete Do Draw Encode End Estimate Extend Fill Find Fit Follow Forget
+Give Go Hand Handle Hang Have Hold Import Invert Judge Keep Kill Label Learn Leave Let List Load Lower Make
+Mark Number Open Parse Pay Print Provide Put Raise Read Refuse Remove Return Rewrite Run Say Score See Seed
+Send Serve Set Shift Show Silence Start Strip Sum Tag Take Teach Train Try Turn Undo Wait Warn Write Yield
 """
 ARRAY = re.compile(r"\b(ndarray|NDArray|Bools|Ints|Longs|Ids|Floats|Doubles|Rows|Observed|Sites|Bits)\b")
 SHAPE = re.compile(r"\[[^\]\s][^\]]*\]")

@@ -17,12 +17,14 @@ from d2c.parsing.sentence import Sentence
 from d2c.trees.binarization import binarized, unbinarized
 from d2c.trees.conversion import to_dependencies
 from d2c.trees.ctree import CTree, canonical
+from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import parse_bracket
 from d2c.trees.formats.discbracket import is_discbracket, parse_discbracket
 from d2c.trees.heads import load_head_rules
 from d2c.trees.marks import NOTHING_MARKED
 from d2c.trees.patterns.matches import Match, matches
 from d2c.trees.spans import Constituents, Source, Span, labelled, spans_of
+from d2c.trees.universal.conversion import to_universal
 
 if TYPE_CHECKING:
     import nltk
@@ -225,6 +227,13 @@ class Tree:
         from d2c.trees.objects import to_stanza
 
         return to_stanza(self.ctree)
+
+    def to_ud(self) -> DTree:
+        """Return basic Universal Dependencies, by rules for English trees with the Penn Treebank's labels.
+
+        Raises ValueError for traces alone.
+        """
+        return to_universal(self.ctree)
 
     def binarized(self, how: Literal["left", "right", "head"] = "head") -> Tree:
         """Return a tree whose nodes have at most two children; parts of a node X are nodes @X.

@@ -19,14 +19,15 @@ from d2c.trees.formats.conllu import CONLLU, format_conllu, read_conllu
 from d2c.trees.formats.constituency import CONSTITUENCY
 from d2c.trees.formats.conversion import convert_treebank, told_left_out
 from d2c.trees.formats.reading import Reading
-from d2c.trees.formats.registry import DTREE_SUFFIXES, WRITABLE, treebank_called, treebank_in
+from d2c.trees.formats.registry import DTREE_SUFFIXES, TARGETS, treebank_called, treebank_in
+from d2c.trees.formats.universal import UNIVERSAL
 
 
 @click.command()
 @click.argument("sources", type=FilePath, nargs=-1, required=True)
 @click.argument("target", type=FilePath)
 @format_of_trees(also=("--from",))
-@click.option("--to", "target_format", type=click.Choice(WRITABLE), help="[default: by the name]")
+@click.option("--to", "target_format", type=click.Choice(list(TARGETS)), help="[default: by the name]")
 @click.option("--clean", is_flag=True, help="Remove traces, function tags and co-indices.")
 @click.option("--traces", is_flag=True, help="Move antecedents to their traces, then clean.")
 @click.option(
@@ -54,6 +55,7 @@ def convert(
     Formats are recognised by name and content, that of TARGET by its name: *.mrg, *.discbracket, *.export,
     *.tiger.xml, *.alpino.xml, *.trees.conllu (trees in comments), each also with .gz. D-trees (*.conllu,
     *.conll) become CoNLL-U with all its columns; `encode` and `decode` convert between trees and d-trees.
+    `--to ud` makes Universal Dependencies of English trees with the labels of the Penn Treebank, by rules.
     """
     reading = replace(reading, raw=not clean, unparsed=True)
     if heads and (reading.traces or reading.merge):
@@ -64,7 +66,7 @@ def convert(
     if heads and len(files) > 1:
         raise click.UsageError("--heads is for a single file; convert each by itself")
     to_conllu = is_called(target, CONLLU.suffixes) and not treebank_called(target)
-    to_conllu &= target_format != CONSTITUENCY.name
+    to_conllu &= target_format not in (CONSTITUENCY.name, UNIVERSAL.name)
     # What --from says of files counts, whatever they are called.
     kinds = [
         not reading.format_name and is_called(path, DTREE_SUFFIXES) and (to_conllu or not treebank_in(path))

@@ -18,7 +18,7 @@ from d2c.trees.formats.format import OUTSIDE, Attribute, Format
 from d2c.trees.formats.graphs import hidden_heads
 from d2c.trees.formats.pairs import check_words, side_by_side
 from d2c.trees.formats.reading import Reading
-from d2c.trees.formats.registry import FORMATS, Place, format_to_write, write_treebank
+from d2c.trees.formats.registry import TARGETS, Place, format_to_write, write_treebank
 from d2c.trees.heads import induce_heads
 
 _ODD = (  # what formats that lack an attribute write otherwise; how it is called, in which columns
@@ -55,7 +55,7 @@ def convert_treebank(
     Raises FormatError for what cannot be read, or not be held by the format: a format that d2c only reads,
     gaps in brackets, words that the export format takes for something else; `strict`: anything left out.
     """
-    form = FORMATS[target_format or format_to_write(target)]
+    form = TARGETS[target_format or format_to_write(target)]
     if heads and "heads" not in form.holds:
         raise FormatError(str(target), 0, 0, f"the format {form.name} marks no heads")
     left_out, place = Counter[str](), Place("")

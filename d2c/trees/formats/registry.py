@@ -36,6 +36,7 @@ from d2c.trees.formats.parsed import PARSED_LINES, PARSED_ROWS
 from d2c.trees.formats.sejong import SEJONG
 from d2c.trees.formats.sinica import SINICA
 from d2c.trees.formats.tigerxml import TIGERXML
+from d2c.trees.formats.universal import UNIVERSAL
 
 
 def _named(*rows: Format[CTree]) -> dict[str, Format[CTree]]:
@@ -68,6 +69,7 @@ FORMATS = _named(
 DTREES: dict[str, Format[DTree]] = {row.name: row for row in (CONLLU, CONLLX, CONLL2009)}
 DTREE_SUFFIXES = tuple(suffix for row in DTREES.values() for suffix in row.suffixes)
 WRITABLE = tuple(name for name, row in FORMATS.items() if row.write)
+TARGETS = {**{name: FORMATS[name] for name in WRITABLE}, UNIVERSAL.name: UNIVERSAL}  # of `d2c convert`
 SUFFIXES = tuple(suffix for row in FORMATS.values() for suffix in row.suffixes)
 _SNIFFED, _SNIFFED_IN_CONLLU = 4096, 1 << 16  # characters; comments on a document may stand before its trees
 _XML = "tigerxml"  # what any XML is called as
@@ -225,7 +227,7 @@ def write_treebank(ctrees: Iterable[CTree], format_name: str, stream: TextIO, pl
 
     place: of the first tree; an iterator over the trees of several files updates it
     """
-    write = FORMATS[format_name].write
+    write = TARGETS[format_name].write
     assert write is not None
 
     def counted() -> Iterator[CTree]:

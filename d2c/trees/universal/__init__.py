@@ -1,0 +1,1 @@
+"""Universal Dependencies of English c-trees, by rules."""

@@ -1,0 +1,284 @@
+"""Basic Universal Dependencies of English c-trees, by rules.
+
+The idea is that of de Marneffe, MacCartney and Manning (2006), "Generating Typed Dependency Parses from
+Phrase Structure Parses", and of Schuster and Manning (2016), "Enhanced English Universal Dependencies":
+content words are heads, and labels, tags, functions and a few words tell relations. The rules themselves are
+d2c's own, in tables: `data/heads/universal.txt` says which child is the head, `data/universal.txt` what the
+others are to it.
+
+    (S (NP (PRP She)) (VP (VBZ is) (ADJP (JJ glad))) (. .))
+    She nsubj glad, is cop glad, glad root, . punct glad
+
+Children are attached to each other, node by node from the bottom up; so every d-tree has one root and no
+circle. Linear time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import chain
+
+from d2c.trees.conventions import functions_of, remove_empty, strip_function
+from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.dtree import DTree
+from d2c.trees.heads import load_head_rules
+from d2c.trees.universal.dependencies import FINITE, Dependencies
+from d2c.trees.universal.marks import attach_marks
+from d2c.trees.universal.rules import universal_rules
+from d2c.trees.universal.words import NOMINAL, join_fixed, join_names, join_words
+
+_VERBS = FINITE | {"VB", "VBG", "VBN"}
+_AUXILIARIES = "be", "have", "do", "get"
+_WITH_VERBS = frozenset(["VP", "S", "SQ", "SINV", "SBARQ", "SBAR", "FRAG", "PRN", "X"])
+_COORDINATORS = frozenset(("CC", "CONJP"))
+_KINDS = (  # what is coordinated with each other
+    "NN NNS NNP NNPS NP NX NML NAC PRP QP CD WHNP $ EX DT PRP$",
+    "VB VBD VBZ VBP VBG VBN MD VP AUX COP",
+    "S SBAR SINV SQ SBARQ FRAG",
+    "JJ JJR JJS ADJP",
+    "RB RBR RBS ADVP WHADVP WRB",
+    "IN TO PP WHPP",
+)
+_KIND = {label: kind for kind, labels in enumerate(_KINDS) for label in labels.split()}
+
+
+def to_universal(ctree: CTree) -> DTree:
+    """Return the basic UD tree of a c-tree with the labels of the Penn Treebank, whose function tags help.
+
+    Tags are XPOS; `tokens.source` has UPOS beside them. Raises ValueError for a tree of traces alone.
+    """
+    words = remove_empty(ctree)
+    if words is None:
+        raise ValueError("a tree without words has no dependencies")
+    arcs = _Conversion(words).arcs()
+    relations = tuple(arcs.relations)
+    return DTree(
+        _with_universal_tags(words, relations), tuple([head + 1 for head in arcs.heads]), labels=relations
+    )
+
+
+class _Conversion:
+    """A sentence while it is converted.
+
+    names:     [n + K] tags and categories; WHNP of a relative pronoun that is called NP
+    functions: [n + K] function tags
+    at:        [n + K] the content word of each node done so far, -1 of punctuation alone
+    there:     the nodes of clauses with the expletive `there`, whose verb is no copula
+    """
+
+    def __init__(self, ctree: CTree) -> None:
+        self.ctree, self.n = ctree, len(ctree.tokens)
+        self.of = Dependencies(ctree.tokens, universal_rules())
+        self.head_rules = load_head_rules("universal")
+        self.names = [*self.of.tags, *map(strip_function, ctree.labels)]
+        self.functions = [*[()] * self.n, *map(functions_of, ctree.labels)]
+        self.at = [-1 if word in self.of.marks else word for word in range(self.n)]
+        only = [*self.of.tags]  # [n + K] the tag of the only word; "" of several
+        for node, kids in enumerate(ctree.children, self.n):
+            only.append(only[kids[0]] if len(kids) == 1 else "")
+            if self.names[node] == "NP" and only[node] in ("WDT", "WP"):
+                self.names[node] = "WHNP"
+        self.there = set[int]()
+        for node in range(ctree.root, self.n - 1, -1):
+            kids = ctree.children[node - self.n]
+            if node in self.there or any(only[kid] == "EX" for kid in kids):
+                self.there.update([node, *(kid for kid in kids if self.names[kid] == "VP")])
+
+    def arcs(self) -> Dependencies:
+        """Return all arcs."""
+        for node, kids in enumerate(self.ctree.children, self.n):
+            if any(self.at[kid] >= 0 for kid in kids):
+                joined = join_words(self.of, self.names, kids) if len(kids) > 1 else kids
+                if len(joined) > 1 and self.names[node] in NOMINAL:
+                    joined = join_names(self.of, self.names, joined)
+                self.at.append(self._attach(node, self._coordinate(node, joined)))
+            else:
+                self.at.append(-1)
+        join_fixed(self.of)
+        attach_marks(self.of)
+        return self.of
+
+    def _attach(self, node: int, kids: Sequence[int]) -> int:
+        """Attach children of a node to the head among them, the nearest first; return its content word."""
+        parent = self.names[node]
+        names, place = self._head(node, kids)
+        head = self._content(parent, kids[place], names[place])
+        for i in chain(range(place - 1, -1, -1), range(place + 1, len(kids))):
+            word = self._content(parent, kids[i], names[i], head)
+            traits = "before" if i < place else "after", f"^{names[place]}", *self.functions[kids[i]]
+            self.of.attach(word, head, self.of.relation(parent, names[i], word, head, *traits))
+            if names[i].startswith("WH"):
+                self.of.traits[head].add(f"+{names[i]}")
+            self._revise(word, head)
+        fronted = [self.at[kid] for kid, name in zip(kids, names, strict=True) if name.startswith("WH")]
+        if parent in ("SBAR", "SBARQ") and fronted and fronted[0] != head:
+            return self._predicate(head, fronted[0])
+        return head
+
+    def _head(self, node: int, kids: Sequence[int]) -> tuple[list[str], int]:
+        """Return the names of some children of a node, verbs called by what they do, and the place of the
+        head."""
+        parent, names = self.names[node], [self.names[kid] for kid in kids]
+        phrase = len(names) - names[::-1].index("VP") if "VP" in names else 0  # the place behind the last
+        for i, kid in enumerate(kids if parent in _WITH_VERBS else ()):
+            if kid < self.n and names[i] in _VERBS:
+                if i + 1 < phrase and (names[i] == "MD" or self.of.is_any(kid, *_AUXILIARIES)):
+                    names[i] = "AUX"
+                elif "be" in self.of.traits[kid] and node not in self.there:
+                    self._name_copula(parent, kids, names, i)
+                    break
+        return names, self.head_rules.head_child(parent, tuple(names))
+
+    def _name_copula(self, parent: str, kids: Sequence[int], names: list[str], copula: int) -> None:
+        """Mark a verb as COP and its predicate as PRD, if there is one behind it."""
+        later = range(copula + 1, len(kids))
+        places = [i for i in later if "TMP" not in self.functions[kids[i]] and not self._is_adverb(kids[i])]
+        if parent in ("SQ", "SINV") and "NP" in names[copula + 1 : copula + 2]:
+            places = places[1:]  # the first is the subject
+        marked = [i for i in places if "PRD" in self.functions[kids[i]]]
+        found = self.head_rules.by_rule("PRD", tuple([names[i] for i in places]))
+        if marked or found:
+            names[copula], names[marked[0] if marked else places[found[1] if found else 0]] = "COP", "PRD"
+
+    def _is_adverb(self, kid: int) -> bool:
+        """Return whether a child is an adverb that is no predicate, as `here` is."""
+        word = self.at[kid]
+        adverb = self.names[kid] in ("ADVP", "RB")
+        return adverb and (self.of.forms[word].endswith("ly") or self.of.is_any(word, "adverb", "not"))
+
+    def _content(self, parent: str, kid: int, name: str, governor: int = -1) -> int:
+        """Return the content word of a child. In a clause that is no modifier, `what` or `how` becomes that,
+        with a relative clause: what she saw."""
+        clause = self.at[kid]
+        if self.names[kid] != "SBAR" or name != "PRD" and parent not in ("VP", "PP", "S"):
+            return clause
+        dependents = self.of.dependents[clause]
+        found = [one for one in dependents if one < clause and self.of.tags[one] in ("WP", "WRB")]
+        adverbial = parent != "PP" and name != "PRD"
+        if not found or adverbial and self.of.is_any(found[-1], "when", "where"):
+            return clause
+        if adverbial and governor >= 0 and "asking" in self.of.traits[governor]:
+            return clause
+        self.of.detach(found[-1])
+        self.of.attach(clause, found[-1], "acl:relcl" if self.of.tags[found[-1]] == "WP" else "advcl:relcl")
+        self.at[kid] = found[-1]
+        return found[-1]
+
+    def _revise(self, word: int, head: int) -> None:
+        """Change what a new arc shows: subjects of small clauses are objects, the first of two objects is
+        indirect, `it` beside a clause that is the subject an expletive."""
+        of = self.of
+        match of.relations[word]:
+            case "xcomp":
+                subject = next(
+                    (one for one in of.dependents[word] if of.relations[one].startswith("nsubj")), -1
+                )
+                if subject >= 0:
+                    of.detach(subject)
+                    of.attach(subject, head, of.relation("VP", "NP", subject, head, "raised"))
+            case "obj":
+                if "+iobj" not in of.traits[head]:
+                    earlier = [
+                        one for one in of.dependents[head] if of.relations[one] == "obj" and one != word
+                    ]
+                    if earlier:
+                        of.relations[earlier[0]] = "iobj"
+                        of.traits[head].add("+iobj")
+            case "nsubj":
+                if "it" in of.traits[word] and "+cop" in of.traits[head]:
+                    for one in of.dependents[head]:
+                        if (
+                            one > head
+                            and of.relations[one] in ("xcomp", "ccomp", "advcl")
+                            and of.is_any(one, "+to", "+that")
+                        ):
+                            of.relations[word], of.relations[one] = "expl", "csubj"
+
+    def _predicate(self, verb: int, wh: int) -> int:
+        """Return the head of a clause: a copula whose predicate stands before it gives all it has to that."""
+        of = self.of
+        if (
+            "be" not in of.traits[verb]
+            or of.is_any(verb, "+expl", "+obj", "+cop")
+            or of.relations[wh] == "nsubj"
+        ):
+            return verb
+        of.detach(wh)
+        moved, of.dependents[verb] = of.dependents[verb], []
+        for one in moved:
+            of.attach(one, wh, of.relations[one])
+        of.attach(verb, wh, "cop")
+        return wh
+
+    def _coordinate(self, node: int, kids: Sequence[int]) -> list[int]:
+        """Attach all conjuncts but the first; return the other children that are no punctuation."""
+        words = [kid for kid in kids if self.at[kid] >= 0]
+        plain = [i for i, kid in enumerate(words) if self.names[kid] not in _COORDINATORS]
+        if not plain or plain[-1] - plain[0] == len(plain) - 1:
+            return words
+        parts = self._parts(kids[: kids.index(words[plain[-1]]) + 1])
+        shared, ended = self._cut(node, parts), words[plain[-1] + 1 :]
+        kind = self._kind(node, parts[-1])
+        conjuncts, waiting = list[list[int]](), list[int]()
+        for number, part in enumerate(parts):
+            waiting = waiting + part
+            if number >= len(parts) - 2 or self._kind(node, part) == kind:
+                conjuncts.append(waiting)
+                waiting = []
+        first = conjuncts[0]
+        head = self.at[first[self._head(node, first)[1]]]
+        for conjunct in conjuncts[1:]:
+            self.of.attach(self._attach(node, conjunct), head, "conj")
+        return [*first, *shared, *ended]
+
+    def _parts(self, kids: Sequence[int]) -> list[list[int]]:
+        """Return what begins with conjunctions, and, before the last of them, what is between commas."""
+        parts = list[list[int]]([[]])
+        last = [kid for kid in kids if self.names[kid] in _COORDINATORS][-1]
+        splits = True
+        for kid in kids:
+            joins = self.names[kid] in _COORDINATORS
+            splits = splits and kid != last
+            comma = splits and self.names[kid] in (",", ":")
+            if (joins or comma) and any(self.names[one] not in _COORDINATORS for one in parts[-1]):
+                parts.append([])
+            if self.at[kid] >= 0:
+                parts[-1].append(kid)
+        return [part for part in parts if part]
+
+    def _cut(self, node: int, parts: list[list[int]]) -> list[int]:
+        """Take from the last part what belongs to all: what is behind a phrase, and, where the part before
+        the conjunction is of another kind, what is behind the first of its kind: `red` and `blue` cars."""
+        last, kind = parts[-1], self._kind(node, parts[-2])
+        place = self._head(node, last)[1]
+        if self._kind(node, last) != kind:
+            place = next((i for i, kid in enumerate(last) if _KIND.get(self.names[kid]) == kind), len(last))
+        elif last[place] < self.n:
+            return []
+        parts[-1] = last[: place + 1]
+        return last[place + 1 :]
+
+    def _kind(self, node: int, kids: Sequence[int]) -> int | None:
+        """Return with what some children can be coordinated, by their head."""
+        return _KIND.get(self.names[kids[self._head(node, kids)[1]]])
+
+
+def _with_universal_tags(ctree: CTree, relations: Sequence[str]) -> Tokens:
+    """Return the tokens with lines of CoNLL-U that have both tags: those that were read, or new ones.
+
+    Empty nodes and enhanced dependencies go: they are of other trees.
+    """
+    tokens, universal_tag = ctree.tokens, universal_rules().universal_tag
+    read = [line.split("\t") for line in tokens.source.split("\n") if line and not line.startswith("#")]
+    nothing = ("_",) * len(tokens)
+    columns = tokens.forms, tokens.lemmas or nothing, nothing, tokens.tags, tokens.morphs or nothing
+    rows = [row for row in read if "." not in row[0]]
+    if not rows:
+        rows = [[str(i), *row, *"____"] for i, row in enumerate(zip(*columns, strict=True), 1)]
+    words = [row for row in rows if "-" not in row[0]]
+    for row, tag, form, relation in zip(words, tokens.tags, tokens.forms, relations, strict=True):
+        row[3] = universal_tag(tag, form.lower(), relation) if row[3] in ("_", tag) else row[3]
+        row[8] = "_"
+    lines = ["\t".join(row) for row in rows]
+    return replace(tokens, source="\n".join(lines))

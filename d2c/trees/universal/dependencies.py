@@ -1,0 +1,68 @@
+"""The arcs of a sentence while they are found, and what is known of each word.
+
+Conditions of rules ask for *traits*: of a word its tag, the classes that it is in, `finite` where it or its
+auxiliary is, of its dependents their relations (`+case`), and of those that are function words also the
+classes (`+by`).
+"""
+
+from __future__ import annotations
+
+from d2c.trees.ctree import Tokens
+from d2c.trees.universal.rules import UniversalRules
+
+_MARKS = frozenset((",", ":", ".", "``", "''", "-LRB-", "-RRB-", "HYPH", "NFP"))
+FINITE = frozenset(("VBD", "VBP", "VBZ", "MD"))
+_FUNCTION_WORDS = frozenset(("aux", "aux:pass", "cop", "mark", "case", "advmod", "expl", "cc"))
+
+
+class Dependencies:
+    """Dependencies between n words, counted from 0.
+
+    rules:      what is known of words and relations
+    tags:       [n] HYPH of all hyphens
+    forms:      [n] in lower case
+    marks:      those that are punctuation, but for the first where all are
+    heads:      [n] -1 of words that are not attached (yet)
+    relations:  [n] `root` of those
+    dependents: [n] in the order in which they were attached
+    traits:     [n]
+    """
+
+    def __init__(self, tokens: Tokens, rules: UniversalRules) -> None:
+        n, pairs = len(tokens), zip(tokens.tags, tokens.forms, strict=True)
+        self.rules = rules
+        self.tags = tuple(["HYPH" if (tag, form) == ("SYM", "-") else tag for tag, form in pairs])
+        self.forms = tuple([form.lower() for form in tokens.forms])
+        marks = [word for word, tag in enumerate(self.tags) if tag in _MARKS]
+        self.marks = frozenset(marks if len(marks) < n else marks[1:])
+        self.heads, self.relations = [-1] * n, ["root"] * n
+        self.dependents: list[list[int]] = [[] for _ in range(n)]
+        self.traits = [
+            {tag, *rules.classes.get(form, ()), *(["finite"] if tag in FINITE else [])}
+            for tag, form in zip(self.tags, self.forms, strict=True)
+        ]
+
+    def attach(self, word: int, head: int, relation: str) -> None:
+        """Make an arc to a word that has no head, or whose head is to forget it."""
+        self.heads[word], self.relations[word] = head, relation
+        self.dependents[head].append(word)
+        known, traits = self.traits[word], self.traits[head]
+        traits.add(f"+{relation}")
+        if relation in _FUNCTION_WORDS:
+            traits.update([f"+{trait}" for trait in known if trait[0] != "+"])
+            if "finite" in known and relation.startswith(("aux", "cop")):
+                traits.add("finite")
+
+    def detach(self, word: int) -> None:
+        """Take a word from its head."""
+        self.dependents[self.heads[word]].remove(word)
+        self.heads[word], self.relations[word] = -1, "root"
+
+    def relation(self, parent: str, child: str, word: int, head: int, *traits: str) -> str:
+        """Return the relation of a word to a head as children of a node, of which more traits are known."""
+        above = [f"^{trait}" for trait in self.traits[head]]
+        return self.rules.relation(parent, child, {*traits, *self.traits[word], *above})
+
+    def is_any(self, word: int, *traits: str) -> bool:
+        """Return whether a word has one of some traits."""
+        return not self.traits[word].isdisjoint(traits)

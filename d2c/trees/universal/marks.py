@@ -1,0 +1,95 @@
+"""Where punctuation is attached, once the words are: as the guidelines say, without crossing arcs.
+
+A mark belongs to the unit that it sets off: of the highest words on its left and on its right, up to heads on
+the other side, the one farther from the root. The two marks of a pair belong to the head of what is between
+them, a hyphen to the word beside it that depends on the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from d2c.trees.universal.dependencies import Dependencies
+
+_PAIRS = {"''": "``", "-RRB-": "-LRB-"}
+
+
+def attach_marks(arcs: Dependencies) -> None:
+    """Attach all marks to words."""
+    tags, every = arcs.tags, range(len(arcs.tags))
+    left, right = _tops(arcs, every, 1), _tops(arcs, every[::-1], -1)
+    marks = sorted(arcs.marks)
+    depths, other = _depths(arcs.heads), _pairs(tags, marks)
+    for mark in marks:
+        a, b = left[mark], right[mark]
+        if other.get(mark, mark) < mark:
+            head = arcs.heads[other[mark]]
+        elif mark in other and b >= 0:
+            head = _inside(arcs, mark, other[mark])
+        elif tags[mark] == "HYPH" and a >= 0 <= b:
+            head = b if arcs.heads[b] == a else a
+        elif b < 0 or a >= 0 and (tags[mark] == "." or depths[a] > depths[b]):
+            head = a
+        else:
+            head = b
+        arcs.heads[mark], arcs.relations[mark] = head, "punct"
+
+
+def _tops(arcs: Dependencies, order: Iterable[int], step: int) -> dict[int, int]:
+    """Return, by mark, the highest word on one side that is above the nearest one and has only words of that
+    side between; -1 where there is none. What was climbed for one mark is not climbed again for the next."""
+    tops, known, nearest = dict[int, int](), dict[int, int](), -1
+    for place in order:
+        if place not in arcs.marks:
+            nearest = place
+            continue
+        word, passed = nearest, list[int]()
+        while word >= 0:
+            word = known.get(word, word)
+            above = arcs.heads[word]
+            if above < 0 or (place - above) * step < 0:
+                break
+            passed.append(word)
+            word = above
+        for one in passed:
+            known[one] = word
+        tops[place] = word
+    return tops
+
+
+def _inside(arcs: Dependencies, opening: int, closing: int) -> int:
+    """Return the highest word above the first one of a pair that is inside it; the next word of an empty
+    one."""
+    word = opening + 1
+    while word in arcs.marks:
+        word += 1
+    while opening < arcs.heads[word] < closing:
+        word = arcs.heads[word]
+    return word
+
+
+def _pairs(tags: Sequence[str], marks: Iterable[int]) -> dict[int, int]:
+    """Return the other mark of each that is one of a pair."""
+    other, opened = dict[int, int](), list[int]()
+    for mark in marks:
+        if tags[mark] in _PAIRS.values():
+            opened.append(mark)
+        elif opened and _PAIRS.get(tags[mark]) == tags[opened[-1]]:
+            other[mark] = opened.pop()
+            other[other[mark]] = mark
+    return other
+
+
+def _depths(heads: Sequence[int]) -> list[int]:
+    """Return [n] how many words are above each."""
+    depths = [-1] * len(heads)
+    for word in range(len(heads)):
+        path = list[int]()
+        while word >= 0 and depths[word] < 0:
+            path.append(word)
+            word = heads[word]
+        depth = depths[word] if word >= 0 else -1
+        for one in reversed(path):
+            depth += 1
+            depths[one] = depth
+    return depths

@@ -1,0 +1,128 @@
+"""Universal Dependencies of English as a table (`data/universal.txt`): classes of words, tags, relations.
+
+A relation is the first line that fits the labels of a node and of its child and whose conditions hold. They
+are asked of a set of *traits*, the names of what is known of the child and of its governor.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from typing import NamedTuple
+
+from d2c.base.errors import FormatError
+
+_REMEMBERED = 1 << 16  # sets of traits repeat; bounds memory on endless input
+_NAME = "universal.txt"
+
+
+class _Line(NamedTuple):
+    """Parents and children are labels, `*` any."""
+
+    parents: frozenset[str]
+    children: frozenset[str]
+    relation: str
+    holds: frozenset[str]
+    fails: frozenset[str]
+
+
+@dataclass(eq=False)
+class UniversalRules:
+    """The table.
+
+    classes: of words in lower case
+    tags:    tag, its universal tag, and the relations, or classes of words, for which it has this one
+    lines:   of relations
+    fixed:   expressions of several words, by the first, with their relation; "": that of the whole
+    """
+
+    classes: dict[str, frozenset[str]]
+    tags: list[tuple[frozenset[str], str, frozenset[str]]]
+    lines: list[_Line]
+    fixed: dict[str, list[tuple[tuple[str, ...], str]]]
+
+    def __post_init__(self) -> None:
+        self.asked = frozenset().union(*(line.holds | line.fails for line in self.lines))
+        self._find = lru_cache(maxsize=_REMEMBERED)(self._first)
+        self.universal_tag = lru_cache(maxsize=_REMEMBERED)(self._universal_tag)
+
+    def relation(self, parent: str, child: str, traits: set[str]) -> str:
+        """Return the relation of a node's child, `dep` where no line fits."""
+        return self._find(parent, child, self.asked & traits)
+
+    def _first(self, parent: str, child: str, traits: frozenset[str]) -> str:
+        for parents, children, relation, holds, fails in self.lines:
+            if (
+                ("*" in parents or parent in parents)
+                and ("*" in children or child in children)
+                and holds <= traits
+                and fails.isdisjoint(traits)
+            ):
+                return relation
+        return "dep"
+
+    def _universal_tag(self, tag: str, word: str, relation: str) -> str:
+        known = {relation, *self.classes.get(word, ())}
+        for tags, universal, only in self.tags:
+            if (not tags or tag in tags) and (not only or not only.isdisjoint(known)):
+                return universal
+        return "X"
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split("|"))
+
+
+def _inflected(verb: str) -> list[str]:
+    """Return the regular forms of a verb, some that it does not have among them."""
+    stem = verb.removesuffix("e")
+    forms = [
+        verb,
+        verb + "s",
+        verb + "es",
+        stem + "ed",
+        stem + "ing",
+        verb + verb[-1] + "ed",
+        verb + verb[-1] + "ing",
+    ]
+    return [*forms, verb[:-1] + "ies", verb[:-1] + "ied"] if verb.endswith("y") else forms
+
+
+def parse_universal_rules(text: str) -> UniversalRules:
+    """Read the text of a table. Raises FormatError naming the line."""
+    classes = defaultdict[str, set[str]](set)
+    rules = UniversalRules({}, [], [], defaultdict(list))
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        match line.split():
+            case ["class", name, *words]:
+                for word in words:
+                    classes[word].add(name)
+            case ["verbs", name, *words]:
+                for word in words:
+                    for form in _inflected(word):
+                        classes[form].add(name)
+            case ["upos", tags, universal, *only]:
+                rules.tags.append(
+                    (frozenset(() if tags == "*" else tags.split("|")), universal, frozenset(only))
+                )
+            case ["fixed", relation, first, *rest] if rest:
+                rules.fixed[first].append(((first, *rest), relation.strip("-")))
+            case ["relation", parents, children, relation, *conditions]:
+                fails = frozenset([one[1:] for one in conditions if one.startswith("!")])
+                holds = frozenset(conditions) - {f"!{one}" for one in fails}
+                rules.lines.append(_Line(_names(parents), _names(children), relation, holds, fails))
+            case _:
+                raise FormatError(
+                    _NAME, number, 0, "expected class, upos, fixed or relation, and what belongs to it"
+                )
+    return UniversalRules({w: frozenset(c) for w, c in classes.items()}, rules.tags, rules.lines, rules.fixed)
+
+
+@lru_cache
+def universal_rules() -> UniversalRules:
+    """Return the table that comes with d2c."""
+    return parse_universal_rules((resources.files("d2c.data") / _NAME).read_text(encoding="utf-8"))
