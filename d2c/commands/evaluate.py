@@ -151,12 +151,16 @@ def _lines(
     type=click.Path(path_type=Path),
     help="A .prm file.  [default: collins.prm; disco: proper.prm]",
 )
-@click.option("--morphology", is_flag=True, help="spmrl: features count in tags, as in NN##case=nom##.")
-@click.option("--disc-only", is_flag=True, help="disco: constituents with gaps only.")
-@click.option("--punctuation", is_flag=True, help="attachment: count punctuation too.")
-@click.option("--raw", is_flag=True, help="Read trees as they are; evalb, spmrl: exactly as EVALB does.")
 @click.option(
-    "--report", type=FilePath, help="HTML file: F1 by label and length, classes of errors, the worst trees."
+    "--morphology", is_flag=True, help="spmrl: count features as part of tags, as in NN##case=nom##."
+)
+@click.option("--disc-only", is_flag=True, help="disco: count only constituents with gaps.")
+@click.option("--punctuation", is_flag=True, help="attachment: count punctuation, too.")
+@click.option("--raw", is_flag=True, help="Read trees as they are; for evalb and spmrl, as EVALB does.")
+@click.option(
+    "--report",
+    type=FilePath,
+    help="Write an HTML page: F1 by label and length, classes of errors, the worst trees.",
 )
 @heads_option
 @format_option
@@ -170,13 +174,13 @@ def evaluate(
     reading: Reading,
     **options: Any,
 ) -> None:
-    """Score trees as EVALB does (a table per sentence, then the summary), treebanks with gaps as disco-dop
-    does (discbracket, or another format shown by the name), or CoNLL-U files.
+    """Score trees as EVALB does (a table per sentence, then the summary); with --metric, treebanks with gaps as
+    disco-dop does, or d-trees in CoNLL-U (attachment).
 
     Gold's tags determine which words are punctuation; these are left out on both sides. Every sentence
-    counts; one that was not parsed has recall 0. Several files are compared in a table that shows whether
-    they differ by more than chance. As everywhere, traces and function tags are removed from brackets. With
-    --skip-bad both files must still have the same sentences.
+    counts; one that was not parsed has recall 0. Traces and function tags are removed, except with --raw.
+    Several files are compared in a table that shows whether they differ by more than chance. With --skip-bad
+    all files must still have the same sentences.
     """
     for option, of in (("morphology", "spmrl"), ("disc_only", "disco"), ("punctuation", "attachment")):
         if options[option] and metric != of:
