@@ -29,13 +29,14 @@ dev part of a treebank, in percent, unless a column says otherwise (EVALB with `
 gaps disco-dop with `proper.prm`). UAS leaves out punctuation. *Packed* is the best route over packed arcs on
 these sentences (mostly `cky`), *voted* what all routes on this d-parser and those above vote for.
 
-The commands are below each table, where `$D2C_TREEBANKS` is the folder of the treebanks. Each row has the commit
-that was measured and the day. Run a command at its commit: some trainings have changed since ([hidden
+The commands are below each table, where `$D2C_TREEBANKS` is the folder of the treebanks. Each row has the
+commit that was measured and the day. Run a command at its commit: some trainings have changed since ([hidden
 pieces](lab/accuracy.md#hidden-pieces)).
 
-The lab book has more, including what did not help: [accuracy](lab/accuracy.md), [the chart](lab/chart.md), [packed
-arcs](lab/arcs.md), [languages](lab/languages.md), [speed and text](lab/speed.md), [the included
-models](lab/english.md). The papers' own tables are in [tables](tables.md) and [tables with gold tags](tables_gold.md).
+The lab book has more, including what did not help: [accuracy](lab/accuracy.md), [the chart](lab/chart.md),
+[packed arcs](lab/arcs.md), [languages](lab/languages.md), [speed and text](lab/speed.md), [the included
+models](lab/english.md). The papers' own tables are in [tables](tables.md) and [tables with gold
+tags](tables_gold.md).
 """
 
 Row = Mapping[str, Any]

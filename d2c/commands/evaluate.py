@@ -174,8 +174,8 @@ def evaluate(
     reading: Reading,
     **options: Any,
 ) -> None:
-    """Score trees as EVALB does (a table per sentence, then the summary); with --metric, treebanks with gaps as
-    disco-dop does, or d-trees in CoNLL-U (attachment).
+    """Score trees as EVALB does (a table per sentence, then the summary); with --metric, score treebanks
+    with gaps as disco-dop does (disco), or d-trees in CoNLL-U (attachment).
 
     Gold's tags determine which words are punctuation; these are left out on both sides. Every sentence
     counts; one that was not parsed has recall 0. Traces and function tags are removed, except with --raw.
