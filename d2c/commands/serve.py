@@ -25,6 +25,7 @@ from d2c.serving.limits import MOST_TREES, ServeLimits
 from d2c.training.warm_up import warmed_up_for
 
 _PATIENCE = 5  # seconds that requests have to be answered in, once the server is to end
+_CONNECTIONS = 500  # at once: uvicorn waits for the rest of a request without end
 
 
 @click.command()
@@ -84,6 +85,7 @@ def serve(model: Path | None, host: str, port: int, jobs: int, **chosen: Any) ->
                 access_log=False,
                 proxy_headers=False,
                 server_header=False,
+                limit_concurrency=_CONNECTIONS,
                 timeout_graceful_shutdown=_PATIENCE,
             )
             shown = f"[{address}]" if ":" in address else address

@@ -66,7 +66,7 @@ class Site:
                 Route("/info", self._checked(self._info)),
                 Route("/health", self._checked(self._health)),
                 Route("/parse", self._checked(self._parsed), methods=["POST"]),
-                Route("/page", self._checked(self._parsed_for_page), methods=["POST"]),
+                Route("/page", self._checked(self._parsed), methods=["POST"]),
             ],
             exception_handlers={HTTPException: _refused, Exception: _broken},
         )
@@ -101,13 +101,7 @@ class Site:
         return _response(200 if state["ready"] else 503, json.dumps(state).encode())
 
     async def _parsed(self, request: Request) -> Response:
-        return await self._answer(request, of_page=False)
-
-    async def _parsed_for_page(self, request: Request) -> Response:
-        return await self._answer(request, of_page=True)
-
-    async def _answer(self, request: Request, of_page: bool) -> Response:
-        limits = self._workers.limits
+        limits, of_page = self._workers.limits, request.url.path == "/page"
         try:
             async with asyncio.timeout(limits.max_seconds):
                 body = await _body(request, limits.max_bytes)

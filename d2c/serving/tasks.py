@@ -96,10 +96,11 @@ class Service:
         return work
 
     def _limited(self, sentences: Iterator[Sentence]) -> Iterator[Sentence]:
-        """Yield the sentences of a request. Raises _TooLong as soon as they have too many words."""
+        """Yield the sentences of a request. Raises _TooLong as soon as they have too many words; one that
+        cannot be read counts as a word."""
         left = self.limits.max_words
         for sentence in sentences:
-            left -= len(sentence.tokens)
+            left -= max(1, len(sentence.tokens))
             if left < 0:
                 raise _TooLong(f"more than {self.limits.max_words:,} words; send it in parts")
             yield sentence

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
 from click.testing import CliRunner
@@ -111,7 +112,9 @@ def test_hostile_text(server: Server) -> None:
             assert (status, headers["content-type"]) == (200, "application/json")
             assert headers["x-content-type-options"] == "nosniff"
     words = {"text": "They slept . " * 300}
-    assert server.asked("/parse", words)[:2] == (413, {"error": "more than 600 words; send it in parts"})
+    for too_many in (words, {"sentences": [3] * 601}):
+        said = server.asked("/parse", too_many)
+        assert said[:2] == (413, {"error": "more than 600 words; send it in parts"})
 
 
 def test_who_may_ask(server: Server) -> None:
@@ -229,7 +232,20 @@ def test_examples_of_the_document(server: Server) -> None:
         assert block.printed is not None and trimmed(printed) == trimmed(block.printed)
 
 
-def test_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1", "localhost", "0.0.0.0"])
+def test_an_address_that_others_reach_is_warned_of(host: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("d2c.serving.workers.Workers", MagicMock())
+    monkeypatch.setattr("uvicorn.Server.run", lambda server, sockets: None)
+    run = CliRunner().invoke(cli, ["serve", "en-small", "--host", host, "--port", "0"])
+    *warnings, last = run.stderr.splitlines()
+    assert run.exit_code == 0 and re.fullmatch(
+        r"d2c: en-small at http://(127\.0\.0\.1|\[::1\]|0\.0\.0\.0):\d+/ \(1 process\); Ctrl-C ends it", last
+    )
+    warning = "d2c: 0.0.0.0 can be reached from other machines, and there are no passwords"
+    assert warnings == ([warning] if host == "0.0.0.0" else [])
+
+
+def test_refusals() -> None:
     def said(*options: str, without: str = "") -> str:
         command = [sys.executable, "-c", EXTRAS, without, "serve", "en-small", *options]
         done = subprocess.run(command, capture_output=True, text=True)
