@@ -10,18 +10,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TextIO
 
 from d2c.base.errors import Faults, FormatError
-from d2c.base.files import AnyPath, file_name, open_output
-from d2c.base.inputs import is_called
+from d2c.base.files import AnyPath, file_name, open_binary_output
+from d2c.base.inputs import ending_of
 from d2c.parsing.json_lines import format_tree, to_json
 from d2c.parsing.sentence import Sentence
 from d2c.trees.binarization import binarized, unbinarized
 from d2c.trees.conversion import to_dependencies
 from d2c.trees.ctree import CTree, canonical
+from d2c.trees.draft import unchanged
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import parse_bracket
 from d2c.trees.formats.discbracket import is_discbracket, parse_discbracket
 from d2c.trees.heads import load_head_rules
 from d2c.trees.marks import NOTHING_MARKED
+from d2c.trees.patterns.edits import edit_of
 from d2c.trees.patterns.matches import Match, matches
 from d2c.trees.spans import Constituents, Source, Span, labelled, spans_of
 from d2c.trees.universal.conversion import to_universal
@@ -52,7 +54,7 @@ class Tree:
     def __init__(
         self,
         ctree: CTree,
-        confidences: Sequence[float] | None = None,
+        confidences: Sequence[float | None] | None = None,
         offsets: Sequence[tuple[int, int]] | None = None,
         text: str = "",
     ) -> None:
@@ -97,8 +99,8 @@ class Tree:
         return self._own
 
     @property
-    def confidences(self) -> Sequence[float] | None:
-        """Return [K] how sure the parser is of each node of `ctree`, from 0 to 1."""
+    def confidences(self) -> Sequence[float | None] | None:
+        """Return [K] how sure the parser is of each node of `ctree`, from 0 to 1; None of edited nodes."""
         return self._own.confidences
 
     @property
@@ -206,13 +208,14 @@ class Tree:
     def to_dict(self) -> dict[str, Any]:
         """Return words, tags, offsets of text, and spans, as `d2c parse --to json` writes them."""
         tokens = replace(self.ctree.tokens, comments=())
-        offsets, shares = self.offsets, self.confidences
+        offsets, shares = self.offsets, self.confidences or ()
+        known = tuple([share for share in shares if share is not None])
         return to_json(
             Sentence(
                 tokens,
                 offsets=None if offsets is None else tuple(offsets),
                 ctree=self.ctree,
-                confidences=None if shares is None else tuple(shares),
+                confidences=known if known and len(known) == len(shares) else None,
             )
         )
 
@@ -260,6 +263,27 @@ class Tree:
         """Return the tree without the nodes that `binarized` made: all whose labels begin with @."""
         return Tree(unbinarized(self.ctree), None, self.offsets, self.text)
 
+    def edit(self, pattern: str, operations: str) -> Tree:
+        """Return it edited where a pattern matches: `tree.edit("NP=n < PP=p", "relabel n NX; delete p")`.
+
+        operations: relabel, delete, excise, insert, move and wrap, with `;` between them, on nodes that have
+                    names in the pattern
+
+        Offsets are kept unless words are new, or in another order; nodes that are new, or have another label
+        or other words, have None as their confidence. Raises ValueError for what cannot be read or done.
+        """
+        edited, _ = edit_of(pattern, operations)(self.ctree)
+        if edited is None:
+            return self
+        words, offsets, shares = [*edited.words], self.offsets, self.confidences
+        if offsets:
+            offsets = None if -1 in words or words != sorted(words) else [offsets[word] for word in words]
+        if shares:
+            n, same = len(self.words), unchanged(self.ctree, edited)
+            shares = [shares[node - n] if node >= 0 else None for node in same]
+        text = self._own.source.text if edited.ctree.tokens.forms == self.words else ""
+        return Tree(edited.ctree, shares, offsets, text)
+
     def to_svg(self) -> str:
         """Return a picture as an SVG element. Raises ValueError for a tree that is too deep."""
         from d2c.trees.pictures import ctree_svg  # only here: it needs nltk
@@ -273,17 +297,17 @@ class Tree:
         print(ctree_text(self.ctree), file=stream)
 
     def draw(self, path: AnyPath) -> None:
-        """Write a picture to a file: `*.svg`, or in characters `*.txt`.
+        """Write a picture to a file: `*.svg`, `*.pdf`, `*.png`, `*.tex` (LaTeX), or in characters `*.txt`.
 
-        Raises ValueError as `to_svg`, and FormatError for other names or if the file cannot be written.
+        Raises ValueError as `to_svg` and for a tree with gaps in LaTeX, FormatError for other names or if the
+        file cannot be written, and ModelError for PDF and PNG if what makes these is not installed.
         """
-        if not is_called(Path(path), (".svg", ".txt")):
-            raise FormatError(str(path), 0, 0, "a picture is called *.svg, or *.txt in characters")
-        with open_output(path) as stream:
-            if is_called(Path(path), (".svg",)):
-                stream.write(self.to_svg() + "\n")
-            else:
-                self.pretty_print(stream)
+        from d2c.trees.pictures import ENDINGS, drawing
+
+        if (ending := ending_of(Path(path))) not in ENDINGS:
+            raise FormatError(str(path), 0, 0, f"pictures are called *{', *'.join(ENDINGS)}")
+        with open_binary_output(path) as stream:
+            stream.write(drawing(self.ctree, None, "ctree", ending, self.text))
 
     def __len__(self) -> int:
         return len(self._parts)

@@ -21,4 +21,4 @@ def commonest(counts: Mapping[Item, int], default: Item) -> Item:
 
 def many(count: int, noun: str) -> str:
     """Return a count with its noun: `1 word`, `2,000 words`."""
-    return f"{count:,} {noun}{'' if count == 1 else 'es' if noun.endswith('s') else 's'}"
+    return f"{count:,} {noun}{'' if count == 1 else 'es' if noun.endswith(('s', 'ch')) else 's'}"

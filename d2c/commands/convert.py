@@ -21,6 +21,16 @@ from d2c.trees.formats.conversion import convert_treebank, told_left_out
 from d2c.trees.formats.reading import Reading
 from d2c.trees.formats.registry import DTREE_SUFFIXES, TARGETS, treebank_called, treebank_in
 from d2c.trees.formats.universal import UNIVERSAL
+from d2c.trees.patterns.edits import Editing, edit_of
+
+
+def _editing(
+    _context: click.Context, _option: click.Parameter, given: tuple[tuple[str, str], ...]
+) -> tuple[Editing, ...]:
+    try:
+        return tuple([Editing(edit_of(*one)) for one in given])
+    except ValueError as error:
+        raise click.BadParameter(f"{error}.") from None
 
 
 @click.command()
@@ -34,6 +44,15 @@ from d2c.trees.formats.universal import UNIVERSAL
     "--move-punctuation", is_flag=True, help="Attach each mark to the smallest constituent around it."
 )
 @continuous_option
+@click.option(
+    "--edit",
+    "edits",
+    nargs=2,
+    multiple=True,
+    callback=_editing,
+    metavar="PATTERN OPERATIONS",
+    help="Edit trees where a pattern matches: 'NP=n < PP=p' 'relabel n NX; delete p'; may be repeated.",
+)
 @click.option("--merge", is_flag=True, help="Join nodes that `--continuous split` split.")
 @click.option(
     "--heads", type=FilePath, help="Mark the heads that these d-trees (CoNLL-U, same tokens) induce."
@@ -60,6 +79,8 @@ def convert(
     reading = replace(reading, raw=not clean, unparsed=True)
     if heads and (reading.traces or reading.merge):
         raise click.UsageError("--traces and --merge keep no heads; convert twice")
+    if heads and reading.edits:
+        raise click.UsageError("--heads marks words that --edit may change; convert twice")
     if heads and reading.faults.skipped:
         raise click.UsageError("--heads needs all sentences of both files; use --skip-bad before")
     files = reading.files(sources, *DTREE_SUFFIXES)
@@ -76,10 +97,10 @@ def convert(
     if len({*kinds}) > 1 and "-" not in map(str, (*files, target)):
         raise click.UsageError("use `d2c encode` and `d2c decode` between trees and CoNLL-U")
     of_trees = (clean, heads, target_format, reading.format_name, reading.traces, reading.merge)
-    if any(kinds) and any((*of_trees, reading.move_punctuation, reading.continuous)):
+    if any(kinds) and any((*of_trees, reading.edits, reading.move_punctuation, reading.continuous)):
         raise click.UsageError(
             "CoNLL-U has no c-trees; leave out --to, --from, --clean, --traces, --merge, --heads, "
-            "--move-punctuation and --continuous"
+            "--edit, --move-punctuation and --continuous"
         )
     left_out = Counter[str]()
     with open_output(target) as stream:
@@ -93,5 +114,7 @@ def convert(
                 raise FormatError(names_of(files), 0, 0, message)
         else:
             left_out = convert_treebank(reading, files, target, stream, target_format, heads)
+    for edit in reading.edits:
+        say(f"{names_of(files)}: {edit}")
     if left_out:
         say(f"{names_of(files)}: left out: {told_left_out(left_out)}")

@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from d2c.base.errors import FormatError, located
-from d2c.base.files import file_name, open_output
-from d2c.base.inputs import is_called
+from d2c.base.files import file_name, open_binary_output
+from d2c.base.inputs import ending_of
 from d2c.commands.options import (
     FilePath,
     check_ending,
@@ -49,22 +49,23 @@ def draw(
 ) -> None:
     """Draw c-trees, crossing branches included, d-trees with their event indices, or both.
 
+    OUTPUT is called *.txt (all sentences), or *.svg, *.pdf, *.png or *.tex (LaTeX, package forest), with one.
     TREES is a treebank, the output of `d2c parse --to json` or `d2c corpus`, or CoNLL-U, which has d-trees.
     """
-    from d2c.trees.pictures import drawing
+    from d2c.trees.pictures import ENDINGS, drawing
 
-    check_ending(output, (".txt", ".svg"))
-    svg = svg or is_called(output, (".svg",))
-    route, last = Reduction("direct", head_rules), 1 if svg and not sentence else sentence
+    check_ending(output, ENDINGS)
+    ending = ending_of(output) or (".svg" if svg else ".txt")
+    route, last = Reduction("direct", head_rules), 1 if ending != ".txt" and not sentence else sentence
     # One sentence is drawn as soon as it is read, so that errors cannot wait for the end of the file.
     faults = replace(reading.faults, limit=1) if last else reading.faults
-    with open_output(output) as stream:
+    with open_binary_output(output) as stream:
         reading, dtrees = replace(reading, faults=faults), not treebank_in(trees)
         for number, read in numbered_sentences(trees, reading, as_named=False, dtrees=dtrees):
             if not last or number == last:
                 with located(file_name(trees), number):
                     dtree = route.encode(read.ctree) if read.ctree else read.dtree
-                    stream.write(drawing(read.ctree, dtree, what if read.ctree else "dtree", svg) + "\n")
+                    stream.write(drawing(read.ctree, dtree, what if read.ctree else "dtree", ending))
             if number == last:
                 return
         if last:

@@ -1,4 +1,5 @@
-"""Pictures of c-trees, crossing branches included, and of d-trees with their event indices: text and SVG."""
+"""Pictures of c-trees, crossing branches included, and of d-trees with their event indices: as text,
+SVG, PDF and PNG; c-trees without gaps also for LaTeX."""
 
 from __future__ import annotations
 
@@ -12,17 +13,37 @@ from nltk.tree import Tree
 from nltk.tree.prettyprinter import TreePrettyPrinter
 
 from d2c.base.columns import in_columns, width_of, width_of_character
+from d2c.base.errors import ModelError, needs
 
 # A `CTree` and a `DTree`, whose modules import this one.
 DrawnCTree = Any
 DrawnDTree = Any
 
+ENDINGS = (".txt", ".svg", ".pdf", ".png", ".tex")  # of files with pictures
 _COLUMN, _LEVEL, _MARGIN = 36, 30, 16  # pixels, of c-trees: least width, height of a level, room around
 _SIZE = re.compile(r'width="([0-9.]+)" height="([0-9.]+)"')
 _LONGEST = 1_000  # letters of a word that stand on one line; NLTK takes no more than 100,000
 _DEEPEST = 300  # levels of a c-tree: NLTK recurses
 _LETTER, _ROW, _GAP = 9, 22, 24  # pixels: width of a letter, height of a level of arcs, space between words
 _CELL, _FILL = "\U000f0000", 0xFFFFE  # characters of nobody's: the first that stands for others, for nothing
+_MOST_PIXELS = 30_000  # of a side: cairo takes no more than 32,767
+_LATEX = {char: f"\\{char}" for char in "{}$&#_%"} | {  # how LaTeX writes what it takes for something else
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+}
+_DOCUMENT = r"""\documentclass[border=4pt]{{standalone}}
+\usepackage{{forest,iftex}}
+\iftutex\else\usepackage[T1]{{fontenc}}\fi
+\begin{{document}}
+\begin{{forest}}
+{}
+\end{{forest}}
+\end{{document}}
+"""
 _UNKNOWN = "?"  # stands for a head outside the sentence
 _COLOURS = (  # in light and dark: paper, branches, text, labels, words
     ("#ffffff", "#8a8f98", "#1f2328", "#0b57a4", "#1f2328"),
@@ -30,13 +51,54 @@ _COLOURS = (  # in light and dark: paper, branches, text, labels, words
 )
 
 
-def drawing(ctree: DrawnCTree, dtree: DrawnDTree, what: str, svg: bool) -> str:
-    """Return a `ctree`, a `dtree` or `both`, below each other. Raises ValueError for a c-tree too deep."""
-    upper = (ctree_svg if svg else ctree_text)(ctree) if what != "dtree" else ""
+def drawing(ctree: DrawnCTree, dtree: DrawnDTree, what: str, ending: str, sentence: str = "") -> bytes:
+    """Return what a file holds that shows a `ctree`, a `dtree` or `both`, below each other.
+
+    ending: of the file's name, one of ENDINGS; sentence: stands above a c-tree in SVG
+
+    Raises ValueError for a c-tree that is too deep and for what LaTeX cannot show, ModelError where PNG and
+    PDF need what is not installed.
+    """
+    if ending == ".tex":
+        if what != "ctree":
+            raise ValueError("a d-tree cannot be drawn by LaTeX's forest; write .svg, .pdf or .png")
+        return ctree_latex(ctree).encode()
+    svg = ending != ".txt"
+    upper = (ctree_svg(ctree, sentence) if svg else ctree_text(ctree)) if what != "dtree" else ""
     lower = (dtree_svg if svg else dtree_text)(dtree) if what != "ctree" else ""
-    if what != "both":
-        return upper or lower
-    return stacked_svg(upper, lower) if svg else f"{upper}\n\n{lower}\n"
+    drawn = upper or lower
+    if what == "both":
+        drawn = stacked_svg(upper, lower) if svg else f"{upper}\n\n{lower}\n"
+    return (drawn + "\n").encode() if ending in (".svg", ".txt") else _rendered(drawn, ending)
+
+
+def _rendered(svg: str, ending: str) -> bytes:
+    """Return an SVG element as PDF, or as PNG with two pixels for one, or fewer: not too large for cairo."""
+    try:
+        cairosvg = needs("cairosvg", "pictures")
+    except OSError:  # its binding is installed
+        message = "this needs the library cairo, of the system: apt install libcairo2, or brew install cairo"
+        raise ModelError(message) from None
+    width, height = _pixels(svg)
+    scale = min(2, _MOST_PIXELS / max(width, height), (_MOST_PIXELS * 4000 / (width * height)) ** 0.5)
+    made = cairosvg.svg2pdf(svg.encode()) if ending == ".pdf" else cairosvg.svg2png(svg.encode(), scale=scale)
+    return bytes(made)
+
+
+def ctree_latex(ctree: DrawnCTree) -> str:
+    """Return a LaTeX document with a c-tree, without its wrapper. Raises ValueError where it is too deep, and
+    for a tree with gaps, which the package forest cannot draw."""
+    _check_depth(ctree)
+    if not ctree.is_continuous():
+        raise ValueError("a tree with gaps cannot be drawn by LaTeX's forest; write .svg, .pdf or .png")
+    tags, forms, labels = [
+        ["{" + "".join([_LATEX.get(char, char) for char in text]) + "}" for text in column]
+        for column in (ctree.tokens.tags, ctree.tokens.forms, ctree.labels)
+    ]
+    nodes = [f"[{tag} [{form}]]" for tag, form in zip(tags, forms, strict=True)]
+    for label, kids in zip(labels, ctree.children, strict=True):
+        nodes.append(f"[{label} {' '.join([nodes[kid] for kid in kids])}]")
+    return _DOCUMENT.format(nodes[-1])
 
 
 def ctree_text(ctree: DrawnCTree) -> str:
@@ -148,13 +210,17 @@ def _style(paper: str, line: str, text: str, label: str, word: str) -> str:
 
 def _printer(ctree: DrawnCTree, shown: Callable[[str], str] = str) -> TreePrettyPrinter:
     """Return what draws a tree; shown: of labels and words"""
-    levels = ctree.height()
-    if levels > _DEEPEST:
-        raise ValueError(f"a tree of {levels:,} levels cannot be drawn; {_DEEPEST} is the most")
+    _check_depth(ctree)
     nodes: list[Tree] = [Tree(shown(tag), [i]) for i, tag in enumerate(ctree.tokens.tags)]
     for label, kids in zip(ctree.labels, ctree.children, strict=True):
         nodes.append(Tree(shown(label), [nodes[kid] for kid in kids]))
     return TreePrettyPrinter(nodes[-1], [*map(shown, ctree.tokens.forms)])
+
+
+def _check_depth(ctree: DrawnCTree) -> None:
+    levels = ctree.height()
+    if levels > _DEEPEST:
+        raise ValueError(f"a tree of {levels:,} levels cannot be drawn; {_DEEPEST} is the most")
 
 
 def _in_cells(text: str, cells: dict[str, str]) -> str:

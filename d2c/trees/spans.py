@@ -146,14 +146,14 @@ class Span:
 class Constituents:
     """The nodes of a c-tree, and what spans say of them, found when it is first needed.
 
-    confidences: [K] one for each proper node
+    confidences: [K] one for each proper node, or None
     as_tree:     what makes a `d2c.Tree` of a node, which `d2c.api.tree` says
     """
 
     as_tree: ClassVar[Callable[[Constituents, int], Any]]
 
     def __init__(
-        self, ctree: CTree, confidences: Sequence[float] | None = None, source: Source | None = None
+        self, ctree: CTree, confidences: Sequence[float | None] | None = None, source: Source | None = None
     ) -> None:
         self.ctree, self.confidences = ctree, confidences
         self.source = source or Source(ctree.tokens.forms)
@@ -230,7 +230,7 @@ class Constituents:
 def spans_of(
     ctree: CTree,
     nodes: Iterable[int] | None = None,
-    confidences: Sequence[float] | None = None,
+    confidences: Sequence[float | None] | None = None,
     source: Source | None = None,
 ) -> list[Span]:
     """Return the constituents from left to right, the higher of two that begin at the same token first.

@@ -127,9 +127,11 @@ def test_files_with_pictures(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert (tmp_path / "x.svg").read_text() == tree.to_svg() + "\n"
     with open_input(tmp_path / "x.txt.gz") as stream:
         assert stream.read() == capsys.readouterr().out == ctree_text(CTREE) + "\n"
-    with pytest.raises(FormatError, match=r"x.png: a picture is called \*.svg, or \*.txt in characters$"):
-        tree.draw(tmp_path / "x.png")
-    assert not (tmp_path / "x.png").exists()
+    with pytest.raises(
+        FormatError, match=r"x.jpg: pictures are called \*.txt, \*.svg, \*.pdf, \*.png, \*.tex$"
+    ):
+        tree.draw(tmp_path / "x.jpg")
+    assert not (tmp_path / "x.jpg").exists()
     for draw in (tree_of_levels(300).to_svg, tree_of_levels(300).pretty_print):
         with pytest.raises(ValueError, match="a tree of 301 levels cannot be drawn"):
             draw()

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path
 from xml.etree.ElementTree import fromstring
 
 import pytest
 from click.testing import CliRunner
 
+from d2c import Tree
+from d2c.base.errors import ModelError
 from d2c.commands.cli import cli
 from d2c.reduction.reduction import Reduction
 from d2c.trees.ctree import Tokens
@@ -114,11 +117,71 @@ def test_words_of_any_length(tmp_path: Path) -> None:
     assert "a" * 1_000 in draw(file)
 
 
+def test_latex(tmp_path: Path) -> None:
+    file, output = tmp_path / "x.mrg", tmp_path / "x.tex"
+    file.write_text("(TOP (S (NP (PRP$ a_b|c) (NN [,])) (. \\\\<é{)))\n(S (A a))\n")
+    draw(file, "-o", output)
+    begin, tree, end = output.read_text().partition(
+        "[{S} [{NP} [{PRP\\$} [{a\\_b\\textbar{}c}]] [{NN} [{[,]}]]]"
+    )
+    assert tree and begin.startswith("\\documentclass[border=4pt]{standalone}\n\\usepackage{forest,iftex}\n")
+    rest = r" [{.} [{\textbackslash{}\textbackslash{}\textless{}é\{}]]]"
+    assert end.splitlines() == [rest, "\\end{forest}", "\\end{document}"]
+    draw(file, "-o", output, "--sentence", "2")
+    assert "\n[{S} [{A} [{a}]]]\n" in output.read_text()
+
+
+@pytest.mark.parametrize(("what", "cannot"), [("ctree", "a tree with gaps"), ("dtree", "a d-tree")])
+def test_what_latex_cannot_draw(trees: Path, tmp_path: Path, what: str, cannot: str) -> None:
+    run = CliRunner().invoke(cli, ["draw", str(trees), "--what", what, "-o", str(tmp_path / "x.tex")])
+    message = f"{cannot} cannot be drawn by LaTeX's forest; write .svg, .pdf or .png"
+    assert str(run.exception) == f"{trees}: sentence 1: {message}" and not (tmp_path / "x.tex").exists()
+
+
+def test_pdf_and_png(trees: Path, tmp_path: Path) -> None:
+    try:
+        import cairosvg  # noqa: F401
+    except (ImportError, OSError) as error:
+        pytest.skip(str(error))
+    for what in ("ctree", "both"):
+        draw(trees, "--what", what, "-o", tmp_path / "x.png")
+        png = (tmp_path / "x.png").read_bytes()
+        svg = re.search(r'width="(\d+)" height="(\d+)"', draw(trees, "--what", what, "--svg"))
+        assert svg and png[:4] == b"\x89PNG"
+        assert [int.from_bytes(png[i : i + 4]) for i in (16, 20)] == [2 * int(size) for size in svg.groups()]
+    Tree(parse_bracket("(S (A a) (B b))")).draw(tmp_path / "x.pdf")
+    assert (tmp_path / "x.pdf").read_bytes().startswith(b"%PDF-")
+    Tree(parse_bracket("(S " + "(A a)" * 500 + ")")).draw(
+        tmp_path / "x.png"
+    )  # of 36,000 pixels, if it were twice as large
+
+
+@pytest.mark.parametrize(
+    ("module", "told"),
+    [
+        ("raise ImportError('no cairosvg')", "this needs a package (no cairosvg): in the clone of d2c, pip"),
+        (
+            "raise OSError('no library called cairo')",
+            "this needs the library cairo, of the system: apt install",
+        ),
+    ],
+)
+def test_what_pictures_need(
+    trees: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str, told: str
+) -> None:
+    (tmp_path / "cairosvg.py").write_text(module)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "cairosvg", raising=False)
+    run = CliRunner().invoke(cli, ["draw", str(trees), "-o", str(tmp_path / "x.png")])
+    assert isinstance(run.exception, ModelError) and str(run.exception).startswith(told)
+    assert not (tmp_path / "x.png").exists()
+
+
 def test_notebooks_show_trees() -> None:
     ctree = parse_bracket("(S (A a) (B b))")
     dtree = Reduction("direct", "leftmost").encode(ctree)
-    assert ctree._repr_svg_() == drawing(ctree, dtree, "ctree", True)
-    assert dtree._repr_svg_() == drawing(ctree, dtree, "dtree", True)
+    assert f"{ctree._repr_svg_()}\n" == drawing(ctree, dtree, "ctree", ".svg").decode()
+    assert f"{dtree._repr_svg_()}\n" == drawing(ctree, dtree, "dtree", ".svg").decode()
 
 
 def test_long_words_stay_whole_and_do_not_overlap() -> None:

@@ -105,14 +105,14 @@ def test_gold_in_sections(wsj: Path) -> None:
 def test_endings_that_nothing_is_written_for(wsj: Path) -> None:
     for arguments, known in (
         (["encode", "all.mrg", "-o", "x.png"], ".conllu .conll .txt"),
-        (["draw", "all.mrg", "-o", "x.png"], ".txt .svg"),
+        (["draw", "all.mrg", "-o", "x.jpg"], ".txt .svg .pdf .png .tex"),
         (["view", "all.mrg", "-o", "x.png"], ".html .htm"),
         (["phrases", "all.mrg", "--label", "NP", "-o", "x.png"], ".tsv .csv .jsonl .json .xlsx .parquet"),
         (["convert", "all.mrg", "x.png"], ".mrg .brackets .ptb .parse .tree .trees .discbracket .dbr"),
     ):
         message = str(run(*arguments, status=1).exception)
-        assert message.startswith("x.png: ") and known in message
-        assert not Path("x.png").exists()
+        assert message.startswith(f"{arguments[-1]}: ") and known in message
+        assert not Path(arguments[-1]).exists()
     run("convert", "all.mrg", "x.png", "--to", "brackets")
     assert Path("x.png").read_text().count("\n") == 20
 

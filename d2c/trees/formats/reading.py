@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from d2c.base.errors import Faults, FormatError, Refusals, Refuse, each_located, stop
+from d2c.base.errors import Faults, FormatError, Refusals, each_located
 from d2c.base.files import file_name
 from d2c.base.inputs import Paths, files_of, find_files
 from d2c.trees.conventions import ConventionName
@@ -39,9 +39,9 @@ class Reading:
     raw: trees keep traces, function tags and indices; strict: what stands between trees is an error;
     charset: of files that are not in UTF-8; n_best: all parses of n-best lists; convention: of labels, None
     for what a file's first trees tell; unparsed: with marked trees for what was not parsed, as guesses have;
-    continuous: `raise` or `split` gaps; merge: join first what was split; faults: what becomes of sentences
-    that cannot be read; left_out: by file, what trees do not keep of it, however often it is read; marks: how
-    many of the first trees of all files mark heads
+    continuous: `raise` or `split` gaps; merge: join first what was split; edits: what each tree is made
+    before that; faults: what becomes of sentences that cannot be read; left_out: by file, what trees do not
+    keep of it, however often it is read; marks: how many of the first trees of all files mark heads
     """
 
     format_name: str | None = None
@@ -56,6 +56,7 @@ class Reading:
     unparsed: bool = False
     continuous: str | None = None
     merge: bool = False
+    edits: tuple[Callable[[CTree], CTree], ...] = ()
     faults: Faults = Faults()
     left_out: dict[str, Counter[str]] = field(default_factory=dict, compare=False, repr=False)
     marks: Counter[str] = field(default_factory=Counter, compare=False, repr=False)
@@ -83,10 +84,13 @@ class Reading:
         hint = "say --format, or make trees of text with `d2c parse`"
         return find_files(given, None if self.format_name else SUFFIXES + others, hint=hint)
 
-    def read(self, path: Path, refuse: Refuse = stop) -> Iterator[CTree]:
+    def read(self, path: Path, refusals: Refusals) -> Iterator[CTree]:
         """Yield the trees before they are transformed. Raises FormatError."""
         form = self._format(path)
-        return form.read.read(path, refuse, self._options(path, form))
+        ctrees = form.read.read(path, refusals, self._options(path, form))
+        for edit in self.edits:
+            ctrees = each_located(edit, ctrees, file_name(path), refusals)
+        return ctrees
 
     def as_told_by(self, path: Path) -> Reading:
         """Return a reading of other files by the convention that the labels of a file tell."""

@@ -1,0 +1,184 @@
+"""Trees edited where a pattern matches: the most used operations of Tsurgeon (Levy and Andrew, 2006).
+
+    (NP (NP (DT the) (NN cat)) (PP (IN with) (NNS glasses)))      NP < (NP=a $+ PP=p)
+    (NP (NX (DT the) (NN cat) (PP (IN with) (NNS glasses))))      relabel a NX; move p >-1 a
+
+The matches are those in the tree as it is found, and each is edited once, the higher node first. Operations
+on nodes that are not there, or not any more, are left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from d2c.base.counting import many
+from d2c.base.errors import FormatError
+from d2c.trees.ctree import CTree
+from d2c.trees.draft import Draft, Edited
+from d2c.trees.formats.brackets import parse_bracket
+from d2c.trees.patterns.language import Pattern, compiled
+from d2c.trees.patterns.matches import find
+from d2c.trees.patterns.nodes import TreeNodes
+
+_TOKEN = re.compile(
+    r"""\s*(?: (?P<end>;|\Z) | (?P<place>\$[+-]|>(?:-?[1-9][0-9]*)?)(?=\s)
+    | (?P<tree>\(.*?\))(?=\s+(?:\$[+-]|>\S*)\s) | "(?P<label>[^"]+)"(?=[\s;]|\Z)
+    | /(?P<regex>(?:\\.|[^/\\])+)/(?P<by>(?:\\.|[^/\\])*)/(?=[\s;]|\Z) | (?P<word>[^\s;"()/][^\s;]*) )""",
+    re.VERBOSE | re.DOTALL,
+)
+_FORMS: dict[
+    str, tuple[Callable[..., None], str, str]
+] = {  # how operations are written: for people, in tokens
+    "relabel": (
+        Draft.relabel,
+        "NAME LABEL, or NAME /REGULAR EXPRESSION/REPLACEMENT/",
+        "word (word|label|by) ",
+    ),
+    "delete": (Draft.delete, "NAME ...", "(word )+"),
+    "excise": (Draft.excise, "NAME ...", "(word )+"),
+    "insert": (Draft.insert, "(TREE) PLACE NAME; a PLACE is $+, $-, >1, >2, ... or >-1", "tree place word "),
+    "move": (Draft.move, "NAME PLACE NAME; a PLACE is $+, $-, >1, >2, ..., >-1 or >", "word place word "),
+    "wrap": (Draft.wrap, "LABEL NAME ...", "(word|label) (word )+"),
+}
+
+
+class _Operation(NamedTuple):
+    """What is done to nodes of a draft, its other arguments, the names of the nodes, and its text."""
+
+    work: Callable[..., None]
+    arguments: dict[str, Any]
+    names: Sequence[str]
+    text: str
+
+    def done(self, draft: Draft, origins: dict[str, int]) -> bool:
+        """Do it, and return whether all its nodes were there."""
+        here = [origins[name] for name in self.names if name in origins]
+        if len(here) < len(self.names) or not all(node in draft for node in here):
+            return False
+        try:
+            self.work(draft, *here, **self.arguments)
+        except ValueError as error:
+            raise ValueError(f"{self.text}: {error}") from None
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Operations at each match of a pattern."""
+
+    pattern: Pattern
+    operations: tuple[_Operation, ...]
+
+    def __call__(self, ctree: CTree) -> tuple[Edited | None, int]:
+        """Return the edited tree, None where nothing was done, and at how many matches something was.
+
+        Raises ValueError for what cannot be done, and where no word would be left.
+        """
+        nodes = TreeNodes([ctree])
+        rows = find(self.pattern, nodes)[:, 1:].tolist()
+        if not rows:
+            return None, 0
+        draft, count = Draft(ctree), 0
+        for row in rows:
+            named = zip(self.pattern.names, row, strict=True)
+            origins = {name: int(nodes.origin[node]) for name, node in named if node >= 0}
+            count += any([operation.done(draft, origins) for operation in self.operations])
+        return draft.finished() if count else None, count
+
+
+@dataclass(slots=True)
+class Editing:
+    """An edit of many trees, and what was done: as a text, in one line."""
+
+    edit: Edit
+    trees: int = 0
+    edited: int = 0
+    matches: int = 0
+
+    def __call__(self, ctree: CTree) -> CTree:
+        """Return the edited tree. Raises ValueError as `Edit`."""
+        edited, count = self.edit(ctree)
+        self.trees, self.edited, self.matches = (
+            self.trees + 1,
+            self.edited + (count > 0),
+            self.matches + count,
+        )
+        return edited.ctree if edited else ctree
+
+    def __str__(self) -> str:
+        return f"{many(self.matches, 'match')} edited in {self.edited:,} of {many(self.trees, 'tree')}"
+
+
+@lru_cache(maxsize=256)
+def edit_of(pattern: str, operations: str) -> Edit:
+    """Read a pattern, and operations with `;` between them. Raises ValueError."""
+    found = compiled(pattern)
+    read = [one for text, tokens in _parted(operations) for one in _operations(text, tokens, found.names)]
+    if not read:
+        raise ValueError(f"no operation is given; known are {', '.join(_FORMS)}")
+    return Edit(found, tuple(read))
+
+
+def _parted(text: str) -> Iterator[tuple[str, list[re.Match[str]]]]:
+    """Yield the text of each operation, and its tokens."""
+    at, tokens = 0, list[re.Match[str]]()
+    while tokens or text[at:].strip():
+        token = _TOKEN.match(text, at)
+        if token is None:
+            raise ValueError(f"the operations at {text[at:].strip()!r}: no operation has this there")
+        at = token.end()
+        if token["end"] is None:
+            tokens.append(token)
+        elif tokens:
+            yield text[tokens[0].start() : token.start()].strip(), tokens
+            tokens = []
+
+
+def _operations(text: str, tokens: list[re.Match[str]], known: Sequence[str]) -> Iterator[_Operation]:
+    """Yield one operation; of those that take away nodes one for each node."""
+    verb, *said = [(str(token.lastgroup), token[str(token.lastgroup)]) for token in tokens]
+    if verb[1] not in _FORMS:
+        raise ValueError(f"{text}: no operation is called so; known are {', '.join(_FORMS)}")
+    work, form, kinds = _FORMS[verb[1]]
+    if not re.fullmatch(kinds, "".join([f"{kind} " for kind, _ in said])):
+        raise ValueError(f"{text}: it is written {verb[1]} {form}")
+    arguments, names = dict[str, Any](), list[str]()
+    if work is Draft.wrap:
+        arguments["label"] = said.pop(0)[1]
+    elif work is Draft.relabel:
+        said.pop()
+        arguments["change"] = _change(tokens[-1], text)
+    for kind, value in said:
+        if kind == "place":
+            arguments[kind] = value[: 2 - (value[0] == ">")], int(value[1:] or 0) if value[0] == ">" else 0
+        elif kind == "tree":
+            try:
+                arguments[kind] = parse_bracket(value)
+            except FormatError as error:
+                raise ValueError(f"{text}: {error.message}") from None
+        elif value in known:
+            names.append(value)
+        else:
+            raise ValueError(f"{text}: no node of the pattern is called {value!r}")
+    if "tree" in arguments and arguments["place"] == (">", 0):
+        raise ValueError(f"{text}: it is written {verb[1]} {form}")
+    of_each = work in (Draft.delete, Draft.excise)
+    for some in [[name] for name in names] if of_each else [names]:
+        yield _Operation(work, arguments, some, text)
+
+
+def _change(token: re.Match[str], text: str) -> Callable[[str], str]:
+    """Return what makes a label another: a label, or what replaces a regular expression."""
+    label = token["word"] or token["label"]
+    if label:
+        return lambda _: label
+    try:
+        regex, by = re.compile(token["regex"]), token["by"].replace("\\/", "/")
+        regex.sub(by, "")
+    except (re.error, IndexError, OverflowError, RecursionError) as error:
+        raise ValueError(f"{text}: no regular expression and replacement of Python's: {error}") from None
+    return lambda old: regex.sub(by, old)
