@@ -167,18 +167,21 @@ def _tables(file: Path, options: CorpusOptions) -> Iterator[tuple[pa.RecordBatch
             columns = _columns(opened.schema_arrow, options, str(file))
             for read in opened.iter_batches(_ROWS, columns=columns):
                 yield read.select(columns), opened.metadata.num_rows
-    except (OSError, ArrowException) as error:
+    except (OSError, ArrowException, UnicodeDecodeError) as error:  # the last one: of a column's name
         raise FormatError(str(file), 0, 0, f"is no Parquet file that can be read: {error}") from None
 
 
 def _columns(schema: pa.Schema, options: CorpusOptions, file: str) -> list[str]:
-    """Return the columns of text and id. Raises FormatError where one holds something else, or is missing."""
+    """Return the columns of text and id. Raises FormatError where one holds something else, is missing, or is
+    there twice."""
     if options.text_field not in schema.names:
         others = " ".join(schema.names)
         raise FormatError(file, 0, 0, f"has no column {options.text_field!r}, but {others}; see --text-field")
     holds = {options.text_field: (_is_text, "text"), options.id_field: (_is_id, "text or numbers")}
     columns = [name for name in dict.fromkeys((options.id_field, options.text_field)) if name in schema.names]
     for name in columns:
+        if (times := schema.names.count(name)) > 1:
+            raise FormatError(file, 0, 0, f"has {times} columns {name!r}, not one")
         fits, what = holds[name]
         kind = _undictionaried(schema.field(name).type)
         if not fits(kind) and not (

@@ -100,8 +100,8 @@ def _span(given: Any) -> LabelledSpan:
         raise ValueError(f"{given!r}: a label is a text that is not empty")
     if span.label is not None and escape(span.label) != span.label:
         raise ValueError(f"{given!r}: a label has no blanks and brackets")
-    if span.label is not None:
-        check_text(span.label)
+    if span.label is not None and not check_text(span.label).isprintable():
+        raise ValueError(f"{given!r}: a label has no control characters")
     return span
 
 

@@ -194,6 +194,23 @@ def test_columns_that_hold_no_text(column: str, values: pa.Array, says: str, her
     assert str(caught.value) == f"a.parquet: the column {column!r} {says}"
 
 
+def test_parquet_with_odd_names_of_columns_is_broken_alone(here: Path) -> None:
+    text = pa.array(["She slept."])
+    pq.write_table(pa.table({"text": text}), here / "a.parquet")
+    for name, names in ("b", ["text", "text"]), ("c", ["text", "id", "id"]), ("d", ["text", "x", "x"]):
+        pq.write_table(pa.Table.from_arrays([text] * len(names), names=names), here / f"{name}.parquet")
+    named = pa.table({"text": text, "wxyz": text})
+    pq.write_table(named, here / "e.parquet", store_schema=False)
+    (here / "e.parquet").write_bytes((here / "e.parquet").read_bytes().replace(b"wxyz", b"wx\xffz"))
+    inputs = Inputs([Path(f"{name}.parquet") for name in "abcdea"])
+    assert [sentence[1] for sentence in sentences(inputs)] == [f"{name}.parquet:1.1" for name in "ada"]
+    assert {name: why.partition(": ")[0] for name, why in inputs.broken.items()} == {
+        "b.parquet": "has 2 columns 'text', not one",
+        "c.parquet": "has 2 columns 'id', not one",
+        "e.parquet": "is no Parquet file that can be read",
+    }
+
+
 def test_files(here: Path) -> None:
     for name in (
         "d/b.txt",

@@ -90,6 +90,8 @@ def test_confidences_follow_their_nodes() -> None:
         (["ab"], [], "'ab' is no span: (start, end) or (start, end, label)"),
         ([(0, 2, "N P")], [], "(0, 2, 'N P'): a label has no blanks and brackets"),
         ([(0, 2, "\ud800")], [], r"'\ud800' is half a character, which no file holds"),
+        ([(0, 2, "N\0P")], [], r"(0, 2, 'N\x00P'): a label has no control characters"),
+        ([], [(0, 2, "\x1b[1m")], r"(0, 2, '\x1b[1m'): a label has no control characters"),
         ([(0, 2, "")], [], "(0, 2, ''): a label is a text that is not empty"),
         ([(0, 2, 1)], [], "(0, 2, 1): a label is a text that is not empty"),
     ],

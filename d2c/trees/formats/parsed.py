@@ -64,7 +64,7 @@ def _rows(path: AnyPath, _options: Options) -> Iterator[tuple[int, Shown]]:
             ]
             for batch in opened.iter_batches(_ROWS, columns=read):
                 yield from ((0, row) for row in batch.to_pylist())
-    except (OSError, arrow.ArrowException) as error:
+    except (OSError, arrow.ArrowException, UnicodeDecodeError) as error:  # the last one: of a column's name
         raise FormatError(str(path), 0, 0, f"is no Parquet file that can be read: {error}") from None
 
 
