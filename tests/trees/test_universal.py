@@ -103,11 +103,21 @@ CONSTRUCTIONS = """\
 (NP (QP (RB about) ($ $) (CD 5) (CD million)))
     2:advmod 0:root 4:compound 2:nummod
 (NP (NP (NN Figure) (CD 2)) (PRN (-LRB- -LRB-) (S (VP (VB see) (NP (NN below)))) (-RRB- -RRB-)))
-    0:root 1:nmod:unmarked 4:punct 1:parataxis 4:obj 4:punct
+    0:root 1:flat 4:punct 1:parataxis 4:obj 4:punct
 (S (S (NP (PRP I)) (VP (VBP agree))) (, ,) (NP (PRP he)) (VP (VBD said)))
     2:nsubj 5:ccomp 2:punct 5:nsubj 0:root
 (S (NP (NNS Prices)) (VP (VBD rose) (NP (CD 5) (NN %)) (ADVP (RB sharply))))
     2:nsubj 0:root 4:nummod 2:obj 2:advmod
+(NP (PRP$ his) (CC or) (PRP$ her) (NN program))
+    4:nmod:poss 3:cc 1:conj 0:root
+(S (NP (EX There)) (VP (VBP are) (NP (QP (CD five) (CD million)) (NNS cats))))
+    2:expl 0:root 4:compound 5:nummod 2:nsubj
+(SINV (ADVP (RB Here)) (VP (VBZ is)) (NP (PRP$ your) (NN cat)))
+    0:root 1:cop 4:nmod:poss 1:nsubj
+(S (S (NP (PRP We)) (VP (VBP live))) (, ,) (NP (PRP she)) (VP (VBD cried)))
+    2:nsubj 5:ccomp 2:punct 5:nsubj 0:root
+(S (ADVP (UH Well)) (NP (PRP I)) (VP (VBD told) (NP (PRP him))))
+    3:discourse 3:nsubj 0:root 3:iobj
 """
 UD = """
 nsubj obj iobj csubj ccomp xcomp obl vocative expl dislocated advcl advmod discourse aux cop mark nmod appos

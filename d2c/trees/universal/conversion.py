@@ -31,14 +31,16 @@ from d2c.trees.universal.words import NOMINAL, join_fixed, join_names, join_word
 _VERBS = FINITE | {"VB", "VBG", "VBN"}
 _AUXILIARIES = "be", "have", "do", "get"
 _WITH_VERBS = frozenset(["VP", "S", "SQ", "SINV", "SBARQ", "SBAR", "FRAG", "PRN", "X"])
+_FRONTED = {"SBAR": "WH", "SBARQ": "WH", "SINV": "ADVP"}  # what may be the predicate of a copula
 _COORDINATORS = frozenset(("CC", "CONJP"))
 _KINDS = (  # what is coordinated with each other
-    "NN NNS NNP NNPS NP NX NML NAC PRP QP CD WHNP $ EX DT PRP$",
+    "NN NNS NNP NNPS NP NX NML NAC PRP QP CD WHNP $ EX DT",
     "VB VBD VBZ VBP VBG VBN MD VP AUX COP",
     "S SBAR SINV SQ SBARQ FRAG",
     "JJ JJR JJS ADJP",
     "RB RBR RBS ADVP WHADVP WRB",
     "IN TO PP WHPP",
+    "PRP$",
 )
 _KIND = {label: kind for kind, labels in enumerate(_KINDS) for label in labels.split()}
 
@@ -111,8 +113,11 @@ class _Conversion:
             if names[i].startswith("WH"):
                 self.of.traits[head].add(f"+{names[i]}")
             self._revise(word, head)
-        fronted = [self.at[kid] for kid, name in zip(kids, names, strict=True) if name.startswith("WH")]
-        if parent in ("SBAR", "SBARQ") and fronted and fronted[0] != head:
+        before = [
+            kid for kid, name in zip(kids, names, strict=True) if name.startswith(_FRONTED.get(parent, "-"))
+        ]
+        fronted = [self.at[kid] for kid in before if not self._is_adverb(kid)]
+        if fronted and fronted[0] != head:
             return self._predicate(head, fronted[0])
         return head
 
@@ -134,7 +139,7 @@ class _Conversion:
         """Mark a verb as COP and its predicate as PRD, if there is one behind it."""
         later = range(copula + 1, len(kids))
         places = [i for i in later if "TMP" not in self.functions[kids[i]] and not self._is_adverb(kids[i])]
-        if parent in ("SQ", "SINV") and "NP" in names[copula + 1 : copula + 2]:
+        if parent in ("SQ", "SINV") and [names[i] for i in places[:1]] == ["NP"]:
             places = places[1:]  # the first is the subject
         marked = [i for i in places if "PRD" in self.functions[kids[i]]]
         found = self.head_rules.by_rule("PRD", tuple([names[i] for i in places]))

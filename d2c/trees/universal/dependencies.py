@@ -1,8 +1,8 @@
 """The arcs of a sentence while they are found, and what is known of each word.
 
 Conditions of rules ask for *traits*: of a word its tag, the classes that it is in, `finite` where it or its
-auxiliary is, of its dependents their relations (`+case`), and of those that are function words also the
-classes (`+by`).
+auxiliary is, `year` where it looks so, of its dependents their relations (`+case`), and of those that are
+function words also the classes (`+by`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,14 @@ from d2c.trees.universal.rules import UniversalRules
 
 _MARKS = frozenset((",", ":", ".", "``", "''", "-LRB-", "-RRB-", "HYPH", "NFP"))
 FINITE = frozenset(("VBD", "VBP", "VBZ", "MD"))
+_DIGITS_OF_YEARS = 4
 _FUNCTION_WORDS = frozenset(("aux", "aux:pass", "cop", "mark", "case", "advmod", "expl", "cc"))
+
+
+def _shown(tag: str, form: str) -> list[str]:
+    """Return what a tag and the look of a word show."""
+    year = tag == "CD" and len(form) == _DIGITS_OF_YEARS and form.isdecimal()
+    return ["finite"] if tag in FINITE else ["year"] if year else []
 
 
 class Dependencies:
@@ -38,7 +45,7 @@ class Dependencies:
         self.heads, self.relations = [-1] * n, ["root"] * n
         self.dependents: list[list[int]] = [[] for _ in range(n)]
         self.traits = [
-            {tag, *rules.classes.get(form, ()), *(["finite"] if tag in FINITE else [])}
+            {tag, *rules.classes.get(form, ()), *_shown(tag, form)}
             for tag, form in zip(self.tags, self.forms, strict=True)
         ]
 
@@ -49,7 +56,8 @@ class Dependencies:
         known, traits = self.traits[word], self.traits[head]
         traits.add(f"+{relation}")
         if relation in _FUNCTION_WORDS:
-            traits.update([f"+{trait}" for trait in known if trait[0] != "+"])
+            passed = [trait for trait in known if trait[0] != "+" and (relation, trait) != ("case", "IN")]
+            traits.update([f"+{trait}" for trait in passed])
             if "finite" in known and relation.startswith(("aux", "cop")):
                 traits.add("finite")
 
