@@ -219,6 +219,23 @@ class Tree:
             )
         )
 
+    def to_nested(self) -> dict[str, Any]:
+        """Return nodes inside each other, as JSON and d3.js have them: `{"label": "NP", "children": [...]}`.
+
+        A word is `{"label": "NN", "word": "cat", "token": 1}`, with its number. Characters in the text, and
+        confidences of nodes, are there if known, by the names that they have in `to_dict`.
+        """
+        ctree, shares = self.ctree, self.confidences or [None] * len(self.ctree.labels)
+        nodes = list[dict[str, Any]]()
+        for i, (form, tag) in enumerate(zip(self.words, self.tags, strict=True)):
+            nodes.append({"label": tag, "word": form, "token": i})
+            if self.offsets:
+                nodes[-1] |= zip(("start_char", "end_char"), self.offsets[i], strict=True)
+        for label, kids, share in zip(ctree.labels, ctree.children, shares, strict=True):
+            known = {} if share is None else {"confidence": round(share, 6)}
+            nodes.append({"label": label, **known, "children": [nodes[kid] for kid in kids]})
+        return nodes[-1] if ctree.top is None else {"label": ctree.top, "children": nodes[-1:]}
+
     def to_nltk(self) -> nltk.Tree:
         """Return an `nltk.Tree`. Raises ValueError for a tree with gaps."""
         from d2c.trees.objects import to_nltk

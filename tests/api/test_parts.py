@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from itertools import chain
 
@@ -241,3 +242,38 @@ def test_the_same_as_in_nltk(ctree: CTree) -> None:
             assert (one.label, one.leaves(), one.pos()) == (other.label(), other.leaves(), other.pos())
     assert [tree.label for tree in ours.subtrees()] == [tree.label() for tree in theirs.subtrees()]
     assert ours.productions() == theirs.productions()
+
+
+def test_nodes_inside_each_other() -> None:
+    words = [
+        {"label": "MD", "word": "ca", "token": 0, "start_char": 18, "end_char": 20},
+        {"label": "RB", "word": "n't", "token": 1, "start_char": 20, "end_char": 23},
+        {"label": "VB", "word": "sleep", "token": 2, "start_char": 24, "end_char": 29},
+    ]
+    lower = {"label": "VP", "confidence": 0.5, "children": [words[2]]}
+    verbs = {"label": "VP", "confidence": 0.25, "children": [*words[:2], lower]}
+    assert below(TREE, 0, 1).to_nested() == verbs and json.loads(json.dumps(verbs)) == verbs
+    whole = TREE.to_nested()
+    assert whole["label"] == "TOP" and whole["children"][0]["children"][1]["children"][0]["token"] == 2
+    assert below(TREE, 0, 0, 1).to_nested() == {
+        "label": "NN", "word": "cat", "token": 0, "start_char": 14, "end_char": 17
+    }  # fmt: skip
+    labels = [kid["label"] for kid in GAPPED.to_nested()["children"]]
+    tokens = [kid["token"] for kid in GAPPED.to_nested()["children"][1]["children"]]
+    assert labels == [",", "VP", "NP"] and tokens == [1, 2, 4, 6]
+
+
+@given(ctrees())
+def test_nodes_inside_each_other_say_the_tree(ctree: CTree) -> None:
+    nested = Tree(ctree).to_nested()
+    spans, stack = [], [nested if ctree.top is None else nested["children"][0]]
+    for node in stack:
+        stack += node.get("children", ())
+        inside = [node]
+        for one in inside:
+            inside += one.get("children", ())
+        spans.append((node["label"], sorted(one["token"] for one in inside if "word" in one)))
+    every = (*ctree.tokens.tags, *ctree.labels)
+    assert sorted(spans) == sorted(
+        (label, [*below]) for label, below in zip(every, ctree.yields(), strict=True)
+    )

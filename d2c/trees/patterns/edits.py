@@ -25,7 +25,7 @@ from d2c.trees.patterns.matches import find
 from d2c.trees.patterns.nodes import TreeNodes
 
 _TOKEN = re.compile(
-    r"""\s*(?: (?P<end>;|\Z) | (?P<place>\$[+-]|>(?:-?[1-9][0-9]*)?)(?=\s)
+    r"""\s*(?: (?P<end>;|\Z) | (?:(?P<place>\$[+-]|>-?[1-9][0-9]*)|(?P<below>>))(?=\s)
     | (?P<tree>\(.*?\))(?=\s+(?:\$[+-]|>\S*)\s) | "(?P<label>[^"]+)"(?=[\s;]|\Z)
     | /(?P<regex>(?:\\.|[^/\\])+)/(?P<by>(?:\\.|[^/\\])*)/(?=[\s;]|\Z) | (?P<word>[^\s;"()/][^\s;]*) )""",
     re.VERBOSE | re.DOTALL,
@@ -41,7 +41,11 @@ _FORMS: dict[
     "delete": (Draft.delete, "NAME ...", "(word )+"),
     "excise": (Draft.excise, "NAME ...", "(word )+"),
     "insert": (Draft.insert, "(TREE) PLACE NAME; a PLACE is $+, $-, >1, >2, ... or >-1", "tree place word "),
-    "move": (Draft.move, "NAME PLACE NAME; a PLACE is $+, $-, >1, >2, ..., >-1 or >", "word place word "),
+    "move": (
+        Draft.move,
+        "NAME PLACE NAME; a PLACE is $+, $-, >1, >2, ..., >-1 or >",
+        "word (place|below) word ",
+    ),
     "wrap": (Draft.wrap, "LABEL NAME ...", "(word|label) (word )+"),
 }
 
@@ -102,11 +106,9 @@ class Editing:
     def __call__(self, ctree: CTree) -> CTree:
         """Return the edited tree. Raises ValueError as `Edit`."""
         edited, count = self.edit(ctree)
-        self.trees, self.edited, self.matches = (
-            self.trees + 1,
-            self.edited + (count > 0),
-            self.matches + count,
-        )
+        self.trees += 1
+        self.edited += count > 0
+        self.matches += count
         return edited.ctree if edited else ctree
 
     def __str__(self) -> str:
@@ -153,8 +155,8 @@ def _operations(text: str, tokens: list[re.Match[str]], known: Sequence[str]) ->
         said.pop()
         arguments["change"] = _change(tokens[-1], text)
     for kind, value in said:
-        if kind == "place":
-            arguments[kind] = value[: 2 - (value[0] == ">")], int(value[1:] or 0) if value[0] == ">" else 0
+        if kind in ("place", "below"):
+            arguments["place"] = (">", int(value[1:] or 0)) if value[0] == ">" else (value, 0)
         elif kind == "tree":
             try:
                 arguments[kind] = parse_bracket(value)
@@ -164,8 +166,6 @@ def _operations(text: str, tokens: list[re.Match[str]], known: Sequence[str]) ->
             names.append(value)
         else:
             raise ValueError(f"{text}: no node of the pattern is called {value!r}")
-    if "tree" in arguments and arguments["place"] == (">", 0):
-        raise ValueError(f"{text}: it is written {verb[1]} {form}")
     of_each = work in (Draft.delete, Draft.excise)
     for some in [[name] for name in names] if of_each else [names]:
         yield _Operation(work, arguments, some, text)
