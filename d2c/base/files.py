@@ -28,6 +28,7 @@ _MARKS = {  # that files begin with; the longer ones first
     b"\xfe\xff": "UTF-16",
 }
 _READ = WeakSet[TextIO]()  # standard inputs that were read
+_OPEN = dict[str, TextIO]()  # what is being read, by its path
 _WIDE = ("utf-16", "utf-32", "utf_16", "utf_32")  # as such encodings are called
 _PACKED = {  # that packed files begin with, and by which program
     b"\x1f\x8b": "gzip",
@@ -69,6 +70,7 @@ def open_input(path: AnyPath, encoding: str = "utf-8-sig", errors: str = "strict
         raise FormatError(file_name(path), 0, 0, f"cannot be read: {error.strerror or error}") from None
     except LookupError as error:
         raise FormatError(file_name(path), 0, 0, str(error)) from None
+    _OPEN[os.fspath(path)] = stream
     try:
         _refuse_unreadable(stream, file_name(path), encoding)
         yield stream
@@ -82,10 +84,18 @@ def open_input(path: AnyPath, encoding: str = "utf-8-sig", errors: str = "strict
             raise FormatError(file_name(path), 0, 0, f"cannot be read: {error.strerror or error}") from None
         raise
     finally:
+        _OPEN.pop(os.fspath(path), None)
         if stream is sys.stdin:
             _READ.add(stream)
         else:
             stream.close()
+
+
+def bytes_read() -> dict[str, int]:
+    """Return how far each file is read that `open_input` has open, packed ones in packed bytes."""
+    return {
+        path: os.lseek(stream.fileno(), 0, os.SEEK_CUR) for path, stream in [*_OPEN.items()] if path != "-"
+    }
 
 
 def first_characters(path: AnyPath, count: int) -> str:

@@ -7,7 +7,7 @@ caller.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sized
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -18,8 +18,14 @@ log = logging.getLogger("d2c.progress")
 
 
 def counted(items: Iterable[Item], what: str) -> Iterator[Item]:
-    """Yield the items, and tell the log from time to time which one the work is at."""
+    """Yield the items, and tell the log from time to time which one the work is at, and of how many."""
+    of = f" of {len(items)}" if isinstance(items, Sized) else ""
     for number, item in enumerate(items):
         if number % EACH == 0:
-            log.debug("%s: sentence %d", what, number + 1)
+            log.debug("%s: sentence %d%s", what, number + 1, of)
         yield item
+
+
+def at_step(share: float, message: str, *numbers: object) -> None:
+    """Say to the log which step the work is at, after which such a share of the work is done."""
+    log.debug(message, *numbers, extra={"share": share})

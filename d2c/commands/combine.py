@@ -93,16 +93,16 @@ def combine(
     doing = f"voting on {names_of(files)}"
     with open_output(output) as stream:
         if name == "arcs":
-            for sentence in shown(voted, "sentences", doing):
+            for sentence in shown(voted, "sentences", doing, files[:1]):
                 if sentence.dtree:
                     stream.write(format_conllu(sentence.dtree))
             return
         form = to or format_by_name(output) or _like(output, files[0], reading.format_name)
         if form == "json":
-            stream.writelines(map(format_json, shown(voted, "sentences", doing)))
+            stream.writelines(map(format_json, shown(voted, "sentences", doing, files[:1])))
         else:
             ctrees: Iterator[CTree] = (sentence.ctree for sentence in voted if sentence.ctree)
-            write_treebank(shown(ctrees, "sentences", doing), form, stream, Place(files[0]))
+            write_treebank(shown(ctrees, "sentences", doing, files[:1]), form, stream, Place(files[0]))
 
 
 def _like(output: Path, first: Path, format_name: str | None) -> str:

@@ -76,12 +76,12 @@ def decode(
         with open_output(output) as stream:
             refusals = Refusals(faults)
             dtrees = untagged.over(refusals.over(read_conllu(conllu, refusals)))
-            ctrees = route.decode_all(shown(dtrees, "sentences", doing), repairs)
+            ctrees = route.decode_all(shown(dtrees, "sentences", doing, [conllu]), repairs)
             write_treebank(ctrees, to, stream, Place(conllu, refusals))
     else:
         code = Decode(route, file_name(conllu), to)
         coded = code_files(code, read_conllu_chunks(conllu), [conllu], output, jobs, faults)
-        for batch in shown(coded, "batches", doing):
+        for batch in shown(coded, "batches", doing, [conllu]):
             if batch.repairs:
                 repairs.add(batch.repairs)
             untagged.count += batch.untagged

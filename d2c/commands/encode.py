@@ -47,7 +47,7 @@ def encode(
     code = Encode(Reduction(encoding, head_rules), load_head_rules(head_rules), reading, stats)
     statistics, uncovered, files = Statistics(), Uncovered(), reading.files(trees)
     coded = code_files(code, reading.batches(files), files, output, jobs, reading.faults)
-    for batch in shown(coded, "batches", f"encoding {names_of(files)}"):
+    for batch in shown(coded, "batches", f"encoding {names_of(files)}", files):
         if batch.statistics:
             statistics.add(batch.statistics)
         if batch.uncovered:

@@ -16,7 +16,7 @@ from d2c.base.columns import terminal_width
 from d2c.base.counting import many
 from d2c.base.errors import FormatError, each_located, refusing
 from d2c.base.files import file_name
-from d2c.base.inputs import files_of, names_of, of_each
+from d2c.base.inputs import Paths, files_of, names_of, of_each
 from d2c.commands.options import (
     FilePath,
     check_report,
@@ -25,6 +25,7 @@ from d2c.commands.options import (
     format_option,
     heads_option,
 )
+from d2c.commands.progress import shown
 from d2c.commands.terminal import say, show
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.conllu import read_conllu
@@ -130,12 +131,18 @@ def _lines(
         return
     scorer = _SCORERS[metric](files[0].reading, **options)
     if len(files) == 1:
-        yield from _with_notes(scorer.metric, scorer.scores(files[0]))
+        guess = files[0].guess
+        scores = shown(scorer.scores(files[0]), "sentences", f"scoring {names_of(guess)}", guess)
+        yield from _with_notes(scorer.metric, scores)
     if len(files) > 1 or report:
         from d2c.experiments.files import EVALUATED, compare_files, file_lines
         from d2c.experiments.report import write_report
 
-        comparison = compare_files(files, scorer.read, scorer.metric, head_rules)
+        def read(paths: Paths) -> Iterator[CTree]:
+            named = tuple(files_of(paths))
+            return shown(scorer.read(paths), "trees", f"reading {names_of(paths)}", named)
+
+        comparison = compare_files(files, read, scorer.metric, head_rules)
         if len(files) > 1:
             yield from file_lines(comparison, terminal_width())
         if report:

@@ -47,7 +47,7 @@ def heads(
     if head_rules == "marked":
         reading = replace(reading, raw=True)  # with functions
     files = reading.files(trees)
-    treebank = shown(reading(files), "trees", f"reading {names_of(files)}")
+    treebank = shown(reading(files), "trees", f"reading {names_of(files)}", files)
     if induce:
         treebank = with_heads(treebank, files, induce)
         with open_output(output) as stream:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, closing, nullcontext
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
@@ -31,7 +31,7 @@ from d2c.commands.options import (
     timeout_option,
     to_option,
 )
-from d2c.commands.progress import More, progress
+from d2c.commands.progress import ReadShare, progress
 from d2c.commands.terminal import report_repairs, say
 from d2c.models.model import load_models, load_route, read_model_settings
 from d2c.models.names import DEFAULTS, default, find, is_model, known, nearest, passed_over
@@ -163,24 +163,32 @@ def parse(
         raise click.UsageError("--language cuts text into words; it needs --text or --split")
     load, gaps = _loaded(models, options, jobs)
     to = to or format_by_name(output) or format_for(gaps, output, (*JSON_LINES, *CONLLU.suffixes))
-    form = _format(to, options)
-    name = names_of(source)
+    form, name = _format(to, options), names_of(source)
     options = replace(options, ctrees=form.ctrees, confidences=form.confidences)
     digest = "" if str(output) == "-" else " ".join(map(digest_of_directory, models))
     settings = {"d2c": version("d2c-parser"), "model": digest, "to": to, **options.to_json(), "timeout": None}
     rules = rules_of(models[0], lambda: load()[0], options.language) if kind.cut else PENN
-    sentences = batched(read_sentences(source, options.kind, rules), 1 if typed else options.batch_size)
-    with written(output, form.header, settings, resume) as (finished, write), _shown(name, typed) as more:
-        try:
-            rest = finished.rest(sentences, name)
-            with closing(parse_batches(load, options, rest, partial(format_batch, to, name), jobs)) as parsed:
-                _write_all(parsed, write, more, strict)
-        except BaseException:
-            if finished.sentences and finished.length:
-                done = many(finished.sentences, "sentence")
-                say(f"{output}.part has what is finished: {done}; see --resume")
-            raise
+    share, sentences = ReadShare(source), read_sentences(source, options.kind, rules)
+    batches = batched(sentences, 1 if typed else options.batch_size)
+    given = share.over(batches, lambda batch: len(batch.sentences))
+    with written(output, form.header, settings, resume) as (finished, write), _resumable(output, finished):
+        share.done, rest = finished.sentences, finished.rest(given, name)
+        parsed = parse_batches(load, options, rest, partial(format_batch, to, name), jobs)
+        with _shown(name, typed, share) as tell, closing(parsed):
+            _write_all(parsed, write, tell, strict)
     _report(finished, options)
+
+
+@contextmanager
+def _resumable(output: Path, finished: Finished) -> Iterator[None]:
+    """Say what a run that does not come to its end has finished."""
+    try:
+        yield
+    except BaseException:
+        if finished.sentences and finished.length:
+            done = many(finished.sentences, "sentence")
+            say(f"{output}.part has what is finished: {done}; see --resume")
+        raise
 
 
 def _loaded(models: tuple[Path, ...], options: ParseOptions, jobs: int) -> tuple[Load, bool]:
@@ -229,15 +237,18 @@ def _found(inputs: tuple[Path, ...], kind: str | None, output: Path) -> tuple[tu
     return tuple(read), one
 
 
-def _shown(name: str, typed: bool) -> AbstractContextManager[More]:
-    """Return what shows how far a file is parsed; nothing does among lines that are typed."""
-    if not typed:
-        return progress(f"parsing {name}")
-    say("d2c: type sentences, one on each line; Ctrl-D ends")
-    return nullcontext(lambda _sentences, _tokens, _share=0.0: None)
+@contextmanager
+def _shown(name: str, typed: bool, share: ReadShare) -> Iterator[Callable[[Done], None]]:
+    """Provide what shows how far a file is parsed; nothing does among lines that are typed."""
+    if typed:
+        say("d2c: type sentences, one on each line; Ctrl-D ends")
+        yield lambda _: None
+        return
+    with progress(f"parsing {name}", initial=share.done) as more:
+        yield lambda done: more(done.sentences, done.tokens, share.after(done.sentences))
 
 
-def _write_all(parsed: Iterable[Done], write: Write, more: More, strict: bool) -> None:
+def _write_all(parsed: Iterable[Done], write: Write, tell: Callable[[Done], None], strict: bool) -> None:
     """Write batches; name what could not be parsed, or raise it."""
     for done in parsed:
         for error in done.errors:
@@ -245,7 +256,7 @@ def _write_all(parsed: Iterable[Done], write: Write, more: More, strict: bool) -
                 raise error
             say(f"d2c: {error}")
         write(done)
-        more(done.sentences, done.tokens)
+        tell(done)
 
 
 def _report(finished: Finished, options: ParseOptions) -> None:

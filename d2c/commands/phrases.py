@@ -95,7 +95,7 @@ def _sentences(files: Iterable[Path], reading: Reading) -> Iterator[tuple[str, i
     """Yield the sentences of files, each after the file's name and its number there."""
     for file in files:
         numbered = numbered_sentences(file, reading)
-        for number, sentence in shown(numbered, "trees", f"reading {file_name(file)}"):
+        for number, sentence in shown(numbered, "trees", f"reading {file_name(file)}", [file]):
             yield file_name(file), number, sentence
 
 

@@ -6,27 +6,74 @@ import logging
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from io import StringIO
-from typing import Any, Protocol, Self, TypeVar
+from pathlib import Path
+from typing import Any, Protocol, Self, TypeVar, cast
 
 from d2c.base.counting import many
+from d2c.base.files import bytes_read
 from d2c.base.progress import log
 from d2c.commands.terminal import say
 
 Item = TypeVar("Item")
 PATIENCE = 15.0  # seconds without a line: 20 are the most, and a thread may have to wait for its turn
+_SHARE, _NO_SHARE = "{percentage:3.0f}% {elapsed}<{remaining}, {desc}", "... {elapsed}, {desc}"
+_BAR = "{percentage:3.0f}% |{bar:12}| {elapsed}<{remaining}, {desc}"  # of tqdm; time spent and time left
 
 
-def shown(items: Iterable[Item], unit: str, doing: str) -> Iterator[Item]:
-    """Yield the items, with a bar on a terminal that says what is done with which file."""
-    if sys.stderr.isatty():
-        from tqdm import tqdm  # 20 ms
+class ReadShare:
+    """Which share of files has been read, one after the other, and which of what was read is done.
 
-        return iter(tqdm(items, doing, unit=f" {unit}", leave=False))
-    return iter(items)
+    read, done: how much, as the caller counts
+    """
+
+    def __init__(self, files: Iterable[Path]) -> None:
+        self.read = self.done = self._size = 0
+        self._before = dict[str, int]()  # bytes of the files before each
+        self._last = 0.0
+        for file in files:
+            if not file.is_file():  # the end of a pipe is not known
+                self._before.clear()
+                break
+            self._before[str(file)] = self._size
+            self._size += file.stat().st_size
+
+    def __call__(self) -> float:
+        """Return the share that has been read; 0 where it is not known."""
+        if self._size and self._before:
+            read = (self._before[file] + at for file, at in bytes_read().items() if file in self._before)
+            self._last = max(read, default=self._last * self._size) / self._size
+        return self._last
+
+    def over(self, items: Iterable[Item], size: Callable[[Item], int]) -> Iterator[Item]:
+        """Yield items, and count how much is read, each of some size."""
+        for item in items:
+            self.read += size(item)
+            yield item
+
+    def after(self, more: int) -> float:
+        """Return the share that is done, now that more is: readers are ahead of what is done."""
+        self.done += more
+        return self() * self.done / max(self.read, self.done, 1)
+
+
+def shown(items: Iterable[Item], unit: str, doing: str, files: Sequence[Path]) -> Iterator[Item]:
+    """Yield the items, with a bar on a terminal that says what is done with which file.
+
+    files: from which the items are read, one after the other
+    """
+    return _with_bar(items, unit, doing, files) if sys.stderr.isatty() else iter(items)
+
+
+def _with_bar(items: Iterable[Item], unit: str, doing: str, files: Sequence[Path]) -> Iterator[Item]:
+    share = ReadShare(files)
+    with progress(doing, unit=unit) as more:
+        for item in items:
+            yield item
+            more(1, 0, share())
 
 
 class More(Protocol):
@@ -36,11 +83,19 @@ class More(Protocol):
 
 
 @contextmanager
-def progress(doing: str, every: float = 10.0, tell: Callable[[object], None] = say) -> Iterator[More]:
+def progress(
+    doing: str,
+    every: float = 10.0,
+    tell: Callable[[object], None] = say,
+    unit: str = "sentences",
+    initial: int = 0,
+) -> Iterator[More]:
     """Provide a function that is told how far the work is, which is called `doing`.
 
     It shows that by a bar on a terminal, elsewhere by a line, about every so many seconds: how much is done,
     and, by the share, how much time is left.
+
+    initial: how much was done before
     """
     from tqdm import tqdm
 
@@ -51,9 +106,9 @@ def progress(doing: str, every: float = 10.0, tell: Callable[[object], None] = s
             if terminal:
                 return super().display(msg, pos)
             if msg is None:  # otherwise it is to be removed
-                seconds = max(self.format_dict["elapsed"], 1e-9)
+                seconds, done = max(self.format_dict["elapsed"], 1e-9), self.n - initial
                 spent = timedelta(seconds=round(seconds))
-                left = round(seconds / self.n * (self.total - self.n)) if self.total and self.n else None
+                left = round(seconds / done * (self.total - self.n)) if self.total and done else None
                 ahead = "" if left is None else f", about {timedelta(seconds=left)} left"
                 speed = many(round(self.tokens / seconds), "token")
                 tell(f"{doing}: {many(int(self.n), 'sentence')}, {speed}/s, {spent}{ahead}")
@@ -62,22 +117,62 @@ def progress(doing: str, every: float = 10.0, tell: Callable[[object], None] = s
     def more(sentences: int, tokens: int, share: float = 0.0) -> None:
         bar.tokens += tokens
         if share:
-            bar.total = round((bar.n + sentences) / share)
+            bar.total, bar.bar_format = (
+                round((bar.n + sentences) / share),
+                _BAR + ": {n_fmt}{unit}, {rate_fmt}",
+            )
         bar.update(sentences)
 
     terminal = sys.stderr.isatty()
-    lines: dict[str, Any] = {"mininterval": every, "miniters": 1, "delay": max(every, 1e-9)}
-    # What tqdm itself would write between lines goes nowhere: work does not end where that cannot be.
-    lines["file"] = StringIO()
-    with Bar(desc=doing, unit=" sentences", leave=False, **({} if terminal else lines)) as bar:
+    own: dict[str, Any] = {"dynamic_ncols": True}
+    if not terminal:
+        # What tqdm itself would write between lines goes nowhere: work does not end where that cannot be.
+        own = {"mininterval": every, "miniters": 1, "delay": max(every, 1e-9), "file": StringIO()}
+    with Bar(desc=doing, unit=f" {unit}", initial=initial, leave=False, **own) as bar:
         yield more
+
+
+class Reached(Protocol):
+    """What was reached in training after a step, an `Evaluation` or `Epoch`: a line.
+
+    scored: without the time that it took
+    at:     who is trained, and which share of that is done
+    """
+
+    @property
+    def scored(self) -> str: ...
+    @property
+    def at(self) -> tuple[str, float]: ...
+
+
+class _Status:
+    """The line of a terminal that says what is being done, and for how long, or which share is done."""
+
+    def __init__(self) -> None:
+        from tqdm import tqdm
+
+        self._bar = tqdm(total=1, bar_format=_NO_SHARE, leave=False, dynamic_ncols=True)
+
+    def show(self, doing: object, share: float | None, anew: bool = False) -> None:
+        """Draw the line; anew: the time counts from now on, as it does from where a share became less."""
+        bar, self._bar.bar_format = self._bar, _NO_SHARE if share is None else _SHARE
+        bar.set_description_str(str(doing), refresh=False)
+        if anew or (share or 0) < bar.n:
+            bar.reset()
+        bar.n = share or 0
+        bar.refresh()
+
+    def close(self) -> None:
+        """Remove the line."""
+        self._bar.close()
 
 
 class Heartbeat(logging.Handler):
     """Says lines, and where none came for PATIENCE seconds, what is being done.
 
-    That is the last line, or what was told since to `d2c.base.progress`; on a terminal it stands below the
-    lines all the time. A context: meanwhile a thread looks at the time.
+    That is the last line, or what was told since to `d2c.base.progress`. On a terminal it stands below the
+    lines all the time, with its share, if that was told; there what a training has reached is said only at
+    its end. A context: meanwhile a thread looks at the time.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -85,29 +180,55 @@ class Heartbeat(logging.Handler):
         self._clock, self._speaking, self._ended = clock, threading.RLock(), threading.Event()
         self._began = self._said_at = clock()
         self._doing: object = "starting"
+        self._share: float | None = None
+        self._reached: Reached | None = None  # and not said yet
         self._thread = threading.Thread(target=self._watch, daemon=True)
-        self._bar: Any = None
+        self._status: _Status | None = None
 
     def say(self, line: object) -> None:
-        """Say a line now."""
+        """Say a line now; on a terminal only show what a training has reached."""
         with self._speaking:
+            if self._status and hasattr(line, "scored"):
+                self._reach(cast(Reached, line), self._status)
+            else:
+                self._say(self._reached, line)
+
+    def _reach(self, line: Reached, status: _Status) -> None:
+        who, share = line.at
+        if self._reached and (who != self._reached.at[0] or share <= self._reached.at[1]):
+            self._say(self._reached)
+        if share >= 1:
+            self._say(line)
+        else:
+            self._reached, self._doing, self._share = line, line.scored, share
+            status.show(self._doing, share)
+
+    def _say(self, *lines: object) -> None:
+        self._reached, self._share, self._doing, self._said_at = None, None, lines[-1], self._clock()
+        if self._status:
+            self._status.show(self._doing, None, anew=True)
+        for line in filter(None, lines):
             say(line)
-            self._doing, self._said_at = line, self._clock()
 
     def emit(self, record: logging.LogRecord) -> None:
         """Say what is for the user at once, and remember the rest."""
         if record.levelno >= logging.INFO:
             self.say(record.getMessage())
-        else:
-            self._doing = record
+            return
+        with self._speaking:
+            share: float | None = getattr(record, "share", None)
+            if self._reached is None:
+                self._doing, self._share = record, share
+            elif share is not None:
+                self._share = share
 
     def beat(self) -> float:
         """Say what is being done where it is time to; return in how many seconds it may be next."""
         with self._speaking:
             now, doing = self._clock(), self._doing
             text = doing.getMessage() if isinstance(doing, logging.LogRecord) else doing
-            if self._bar is not None:
-                self._bar.set_description_str(str(text))
+            if self._status:
+                self._status.show(text, self._share)
                 return 1.0
             if now < self._said_at + PATIENCE:
                 return self._said_at + PATIENCE - now
@@ -117,9 +238,7 @@ class Heartbeat(logging.Handler):
 
     def __enter__(self) -> Self:
         if sys.stderr.isatty():
-            from tqdm import tqdm
-
-            self._bar = tqdm(bar_format="... {desc} ({elapsed} so far)", leave=False)
+            self._status = _Status()
         self._level = log.level
         log.setLevel(logging.DEBUG)
         log.addHandler(self)
@@ -131,8 +250,10 @@ class Heartbeat(logging.Handler):
         log.setLevel(self._level)
         self._ended.set()
         self._thread.join(1)
-        if self._bar is not None:
-            self._bar.close()
+        if self._reached:
+            self._say(self._reached)
+        if self._status:
+            self._status.close()
 
     def _watch(self) -> None:
         while not self._ended.wait(self.beat()):

@@ -94,7 +94,7 @@ def search(
     with TABLES[to].opened(output, columns, to == "csv") as put:
         for file in files:
             searched = search_file(file, patterns, reading, head_rules)
-            for source, one, found in shown(searched, "trees", f"searching {file_name(file)}"):
+            for source, one, found in shown(searched, "trees", f"searching {file_name(file)}", [file]):
                 none = none and not any(found)
                 if counted:
                     named = (name for name, some in zip(patterns, found, strict=True) for _ in some)

@@ -87,7 +87,7 @@ def view(
         first, last = chosen
         viewed = takewhile(lambda one: one[0] <= last, dropwhile(lambda one: one[0] < first, viewed))
     with open_output(output) as stream:
-        count = write_page(shown(viewed, "sentences", f"reading {names_of(files)}"), files, stream)
+        count = write_page(shown(viewed, "sentences", f"reading {names_of(files)}", files), files, stream)
     say(f"{output}: {many(count, 'sentence')}")
     if opened:
         webbrowser.open(output.resolve().as_uri())

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from d2c.base.arrays import Floats, Longs
 from d2c.base.errors import ModelError
-from d2c.base.progress import EACH, log
+from d2c.base.progress import EACH, at_step
 from d2c.base.store import reading_checkpoint, write_checkpoint
 from d2c.learning.adagrad import AdaGrad, Gradient
 from d2c.learning.settings import LearnerSettings
@@ -44,6 +44,7 @@ class Epoch(NamedTuple):
 
     name:    of the model that learns
     number:  of the epoch, from 1 on
+    epochs:  how many there are
     loss:    per gold part
     f1:      on the dev treebank, where there is one
     seconds: of learning, without scoring
@@ -52,17 +53,25 @@ class Epoch(NamedTuple):
 
     name: str
     number: int
+    epochs: int
     loss: float
     f1: float | None
     seconds: float
     nonzero: tuple[int, int]
 
     def __str__(self) -> str:
-        scored = "" if self.f1 is None else f", dev F1 {self.f1:.2f}"
-        return (
-            f"{self.name}: epoch {self.number}, loss per gold part {self.loss:.4f}{scored}, "
-            f"{self.seconds:.1f} s"
-        )
+        return f"{self.scored}, {self.seconds:.1f} s"
+
+    @property
+    def at(self) -> tuple[str, float]:
+        """Return who learns, and which share of the epochs is done."""
+        return self.name, self.number / self.epochs
+
+    @property
+    def scored(self) -> str:
+        """Return what was reached, without the time that it took."""
+        f1 = "" if self.f1 is None else f", dev F1 {self.f1:.2f}"
+        return f"{self.name}: epoch {self.number} of {self.epochs}, loss per gold part {self.loss:.4f}{f1}"
 
 
 class Checkpoint(NamedTuple):
@@ -156,7 +165,8 @@ class Training:
             seconds = time.perf_counter() - start
             f1 = None
             if score:
-                log.debug("%s: scoring after epoch %d of %d", self.name, number, self.settings.epochs)
+                epochs, said = self.settings.epochs, "%s: scoring after epoch %d of %d"
+                at_step(number / epochs, said, self.name, number, epochs)
                 f1 = score(weights)
             if f1 is None or f1 > self._best_f1:
                 self._best, self._best_f1 = weights, -1.0 if f1 is None else f1
@@ -166,21 +176,16 @@ class Training:
             if progress:
                 columns = self.learner.weights, self.learner.average()
                 last, averages = (int(np.count_nonzero(column[slots])) for column in columns)
-                progress(Epoch(self.name, number, loss, f1, seconds, (last, averages)))
+                progress(Epoch(self.name, number, self.settings.epochs, loss, f1, seconds, (last, averages)))
         return self._best
 
     def _learn_epoch(self, number: int, examples: int, learn: Learn) -> float:
         """Learn from every example once; return the loss per gold part."""
         order, loss, parts = self.order(self.settings.seed, number, examples), 0.0, 0
         for begin in range(0, len(order), EACH):
-            log.debug(
-                "%s: epoch %d of %d, sentence %d of %d",
-                self.name,
-                number,
-                self.settings.epochs,
-                begin + 1,
-                len(order),
-            )
+            epochs, said = self.settings.epochs, "%s: epoch %d of %d, sentence %d of %d"
+            share = (number - 1 + begin / len(order)) / epochs
+            at_step(share, said, self.name, number, epochs, begin + 1, len(order))
             losses, gold = learn(order[begin : begin + EACH])
             loss, parts = loss + losses, parts + gold
         return loss / max(1, parts)

@@ -39,13 +39,19 @@ class Evaluation:
     who: str = ""
 
     def __str__(self) -> str:
+        return f"{self.scored}  {self.seconds:.0f} s, {time_left(self.step, self.steps, self.seconds)}"
+
+    @property
+    def at(self) -> tuple[str, float]:
+        """Return who is trained, and which share of the steps is done."""
+        return self.who, self.step / self.steps
+
+    @property
+    def scored(self) -> str:
+        """Return what was reached, without the time that it took."""
         who = f"{self.who}: " if self.who else ""
         scores = "  ".join([f"{name} {100 * share:.2f}" for name, share in self.scores.items()])
-        left = time_left(self.step, self.steps, self.seconds)
-        return (
-            f"{who}step {self.step}/{self.steps}  loss {self.loss:.3f}  dev {scores}  "
-            f"{self.seconds:.0f} s, {left}"
-        )
+        return f"{who}step {self.step}/{self.steps}  loss {self.loss:.3f}  dev {scores}"
 
 
 def time_left(done: int, steps: int, seconds: float) -> str:

@@ -19,7 +19,7 @@ from d2c.base.batches import batches
 from d2c.base.counting import many, ranked
 from d2c.base.errors import ModelError
 from d2c.base.model_files import as_type
-from d2c.base.progress import log
+from d2c.base.progress import at_step, log
 from d2c.base.temporary import whole_directory
 from d2c.protocols.abilities import TaggerAbilities
 from d2c.protocols.directories import ModelFormat, loading
@@ -141,12 +141,13 @@ def _step(
     """Make a step, and score what was learned if an evaluation is due; return the score."""
     plan, step = course.plan, course.done + 1
     due = min(plan.steps, math.ceil(step / plan.interval) * plan.interval)
-    log.debug("%s: step %d of %d, the next score after step %d", plan.who, step, plan.steps, due)
+    said = "%s: step %d of %d, the next score after step %d"
+    at_step((step - 1) / plan.steps, said, plan.who, step, plan.steps, due)
     course.total += update()
     course.done, course.since = step, course.since + 1
     if step < due:
         return None
-    log.debug("%s: scoring after step %d of %d", plan.who, step, plan.steps)
+    at_step(step / plan.steps, "%s: scoring after step %d of %d", plan.who, step, plan.steps)
     score = evaluate(step, plan.steps, course.total / course.since, course.seconds)
     if score > course.best_score:
         course.best, course.best_score, course.best_step = state(), score, step

@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 import errno
-import fcntl
+import gzip
 import itertools
 import logging
-import os
-import pty
-import struct
+import random
+import subprocess
 import sys
-import termios
 import time
 from collections.abc import Iterator
-from contextlib import suppress
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 import d2c.commands.progress as heard
 from d2c.base.errors import ModelError
+from d2c.base.files import bytes_read, open_input
 from d2c.base.progress import counted, log
 from d2c.commands.cli import cli
-from d2c.commands.progress import PATIENCE, Heartbeat
+from d2c.commands.progress import PATIENCE, Heartbeat, ReadShare
 from d2c.dparsers.settings import StanzaSettings
 from d2c.protocols.training import Course, TrainingPlan, best_state
 from d2c.training.train import warn_of_presets
+from tests.commands.test_terminal import screen
 
 
 class Clock:
@@ -102,7 +102,7 @@ def test_long_phases_without_steps(said: list[str], watched: tuple[Heartbeat, Cl
     list(itertools.islice(counted(range(1000), "encoding"), 201))
     clock.now += PATIENCE
     assert watching.beat() == PATIENCE
-    assert said[3:] == ["... encoding: sentence 201 (45 s so far)"]
+    assert said[3:] == ["... encoding: sentence 201 of 1000 (45 s so far)"]
 
 
 def test_its_thread_ends_with_it(said: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,30 +167,92 @@ def test_presets_for_gpus(said: list[str], watched: tuple[Heartbeat, Clock]) -> 
 
 ON_A_TERMINAL = """
 from d2c.commands.progress import Heartbeat, progress
-from d2c.commands.terminal import say
-with progress("parsing x") as more, Heartbeat() as heartbeat:
-    more(2, 11)
+from d2c.commands.terminal import printing_above_bars, say
+with printing_above_bars(), progress("parsing x") as more, Heartbeat() as heartbeat:
+    more(2, 11, 0.5)
     heartbeat.say("a message")
     say("another")
+    print("a r", end="")
+    heartbeat.beat()
+    print("ow")
     heartbeat.beat()
 """
 
 
-def test_messages_and_bars_never_share_a_line() -> None:
-    """A bar is wiped out before a message, and drawn again below it."""
-    process, terminal = pty.fork()
-    if process == 0:
-        fcntl.ioctl(2, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-        os.execv(sys.executable, [sys.executable, "-c", ON_A_TERMINAL])
-    written = ""
-    with suppress(OSError):  # says the end
-        while more := os.read(terminal, 4096):
-            written += more.decode()
-    assert os.waitpid(process, 0)[1] == 0
+def test_messages_rows_and_bars_never_share_a_line() -> None:
+    """A bar is wiped out before a line, and drawn again below it."""
+    written, _ = screen(ON_A_TERMINAL, 80)
+    assert " 50% |██████      | 00:00<00:00, parsing x: 2 sentences" in written
     lines = [line.rstrip("\r").rsplit("\r", 1)[-1] for line in written.replace("\x1b[A", "\n").split("\n")]
-    assert "parsing x: 2 sentences" in written and "... a message (" in written
-    assert [line for line in lines if "message" in line or "another" in line] == [
-        "a message",
-        "another",
-        "... a message (00:00 so far)",
+    said = [line for line in lines if "message" in line or "another" in line or "a r" in line or "ow" in line]
+    assert [line for line in said if not line.startswith("... ")] == ["a message", "another", "a row"]
+    assert {line for line in said if line.startswith("... ")} == {"... 00:00, a message"}
+
+
+TRAINING = """
+from d2c.base.progress import at_step, counted
+from d2c.commands.progress import Heartbeat
+from d2c.learning.learner import Epoch
+from d2c.protocols.dparser import Evaluation
+with Heartbeat() as heartbeat:
+    heartbeat.say("begins")
+    for step in (2, 4, 6):
+        at_step((step - 1) / 8, "parser: step %d of %d", step, 8)
+        heartbeat.beat()
+        heartbeat.say(Evaluation(step, 8, 0.5, {"LAS": step / 10}, 3.0))
+        list(counted(range(9), "something else"))
+        heartbeat.beat()
+    for epoch in (1, 2):
+        heartbeat.say(Epoch("cky", epoch, 2, 0.25, 80.0, 1.0, (1, 1)))
+"""
+
+
+def test_training_updates_one_line_of_a_terminal() -> None:
+    """What was reached last is said once that training is over; elsewhere each evaluation is a line."""
+    written, lines = screen(TRAINING, 80)
+    assert [line for line in lines if line.strip()] == [
+        "begins",
+        "step 6/8  loss 0.500  dev LAS 60.00  3 s, about 1 s left",
+        "cky: epoch 2 of 2, loss per gold part 0.2500, dev F1 80.00, 1.0 s",
     ]
+    shown = [line.strip() for line in written.replace("\n", "\r").split("\r") if "%" in line]
+    steps = [line.partition(", ") for line in dict.fromkeys(shown)]
+    assert [(share[:4].strip(), line) for share, _, line in steps] == [
+        ("12%", "parser: step 2 of 8"),
+        ("25%", "step 2/8  loss 0.500  dev LAS 20.00"),
+        ("38%", "step 2/8  loss 0.500  dev LAS 20.00"),
+        ("50%", "step 4/8  loss 0.500  dev LAS 40.00"),
+        ("62%", "step 4/8  loss 0.500  dev LAS 40.00"),
+        ("75%", "step 6/8  loss 0.500  dev LAS 60.00"),
+        ("50%", "cky: epoch 1 of 2, loss per gold part 0.2500, dev F1 80.00"),
+    ]
+    plain = subprocess.run([sys.executable, "-c", TRAINING], capture_output=True, text=True)
+    assert plain.stdout == "" and plain.stderr.splitlines() == [
+        "begins",
+        *(
+            f"step {n}/8  loss 0.500  dev LAS {n}0.00  3 s, about {left} s left"
+            for n, left in ((2, 9), (4, 3), (6, 1))
+        ),
+        *(f"cky: epoch {n} of 2, loss per gold part 0.2500, dev F1 80.00, 1.0 s" for n in (1, 2)),
+    ]
+
+
+@pytest.mark.parametrize("opened", [open, gzip.open])
+def test_the_share_of_files_that_is_read(opened: Any, tmp_path: Path) -> None:
+    paths = [tmp_path / f"{name}{'.gz' * (opened is gzip.open)}" for name in ("one", "other")]
+    for path in paths:
+        with opened(path, "wt") as stream:
+            stream.writelines(f"{random.random()}\n" for _ in range(40_000))
+    share, shares = ReadShare(paths), [0.0]
+    for path in paths:
+        with open_input(path) as stream:
+            for number, _ in enumerate(stream):
+                if number % 100 == 0:
+                    shares.append(share())
+    middle = (len(shares) + 1) // 2
+    assert shares == sorted(shares) and shares[-1] == share() == 1.0
+    assert 0.5 <= shares[middle] < 0.6 and 0.2 < shares[middle // 2] < 0.4
+    assert bytes_read() == {}
+    share.read, share.done = 200, 50
+    assert share.after(50) == 0.5  # all is read, and half of it done
+    assert ReadShare([Path("/dev/null"), *paths])() == ReadShare([Path("-")])() == 0.0
