@@ -40,7 +40,9 @@ class ChartSettings(CommonSettings, LearnerSettings):
     Raises ValueError for what is out of range.
     """
 
-    binarization: str = setting("simple", "Chart: for nodes with many children.", choices=BINARIZATIONS)
+    binarization: str = setting(
+        "simple", "Chart: how nodes with many children become binary.", choices=BINARIZATIONS
+    )
     grammar: str = setting(
         "observed",
         "Chart: the treebank's rules, or also new ones from parts seen with the same parent.",
@@ -59,7 +61,9 @@ class ChartSettings(CommonSettings, LearnerSettings):
     )
     context: bool = set_by(None, setting(True, "Chart: there are features beyond those of the paper."))
     pruning: str = setting(
-        "none", "Chart: 1 rules by the head's tag, 2 the side of the next dependent.", choices=METHODS
+        "none",
+        "Chart: leave out rules by the head's tag (1), sides of the next dependent (2), or both.",
+        choices=METHODS,
     )
     gamma: float = setting(
         0.95, "Chart: pruning 2 fixes the sides that are more probable than this.", least=0, most=1

@@ -53,7 +53,13 @@ SAME_IMPORT = {
     "load_weights read_vectors": "of d-parsers of two libraries",
     "digest_of find_files read_sentences rules_of": "to be told apart",
 }
-MANY = {"click.command()", "kernel", "inner", "lean"}  # decorators of what may have MORE_PARAMETERS
+MANY = {
+    "click.command()",
+    "click.command(cls=Sectioned)",
+    "kernel",
+    "inner",
+    "lean",
+}  # decorators of what may have MORE_PARAMETERS
 # What docstrings begin with; a new verb is added here
 VERBS = """
 Add Answer Append Attach Attempt Begin Build Change Check Choose Close Combine Compare Compile Complete

@@ -11,7 +11,7 @@ import click
 from d2c.base.columns import terminal_width
 from d2c.base.files import writing
 from d2c.base.temporary import claimed, scratch
-from d2c.commands.options import FilePath, check_report, choice, training_options
+from d2c.commands.options import FilePath, Sectioned, check_report, preset_option, training_options
 from d2c.commands.progress import Heartbeat
 from d2c.commands.terminal import show
 from d2c.routes.dparsers import DPARSERS
@@ -21,21 +21,21 @@ from d2c.trees.formats.reading import Reading
 from d2c.trees.scores.brackets import METRICS
 
 
-@click.command()
+@click.command(cls=Sectioned)
 @click.argument("trees", type=FilePath, required=False)
 @click.argument("dev", type=FilePath, required=False)
 @click.option(
     "--test", type=FilePath, help="Treebank to score on instead of DEV; choices are still made on DEV."
 )
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Keep the models, one for each route.")
-@choice("--preset", ["default", "small"], "small")
+@preset_option("small")
 @click.option(
     "--route",
     "routes",
     type=click.Choice(list(ROUTES)),
     multiple=True,
     default=list(ROUTES),
-    help="May be repeated.  [default: all]",
+    help="A route to compare; may be repeated.  [default: all]",
 )
 @click.option(
     "--metric",

@@ -37,7 +37,12 @@ def _editing(
 @click.argument("sources", type=FilePath, nargs=-1, required=True)
 @click.argument("target", type=FilePath)
 @format_of_trees(also=("--from",))
-@click.option("--to", "target_format", type=click.Choice(list(TARGETS)), help="[default: by the name]")
+@click.option(
+    "--to",
+    "target_format",
+    type=click.Choice(list(TARGETS)),
+    help="The format of TARGET.  [default: by the name]",
+)
 @click.option("--clean", is_flag=True, help="Remove traces, function tags and co-indices.")
 @click.option("--traces", is_flag=True, help="Move antecedents to their traces, then clean.")
 @click.option(

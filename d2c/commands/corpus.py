@@ -19,7 +19,7 @@ import click
 from d2c.base.counting import many
 from d2c.base.errors import needs
 from d2c.base.inputs import names_of
-from d2c.commands.options import kind_option, language_option, model_path, option_of
+from d2c.commands.options import Sectioned, kind_option, language_option, model_path, option_of
 from d2c.commands.parse import SOME_FAILED
 from d2c.commands.progress import Heartbeat, progress
 from d2c.commands.terminal import say
@@ -39,21 +39,33 @@ BACKENDS = ("ray", "processes")
 _MOST_NAMED = 20  # sentences that are named
 
 
-@click.command()
+@click.command(cls=Sectioned)
 @click.argument("inputs", metavar="INPUT...", type=click.Path(path_type=Path), nargs=-1, required=True)
-@click.option("-o", "--output", metavar="DIR", type=click.Path(path_type=Path), required=True)
-@click.option("--model", help=f"A name or a directory.  [default: {DEFAULTS[0]}]")
+@click.option(
+    "-o",
+    "--output",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="Where the output goes.",
+)
+@click.option("--model", help=f"The model: a name or a directory.  [default: {DEFAULTS[0]}]")
 @option_of(CorpusOptions, "format_name", "--format", "format_name")
-@kind_option("tokenized", "Text has blanks between tokens.")
-@kind_option("split", "Free text.  [default: a sentence on each line, in fields, too]")
+@kind_option("tokenized", "Text has a sentence on each line and blanks between tokens.")
+@kind_option("split", "Text is free text.  [default: a sentence on each line, in fields, too]")
 @language_option
 @option_of(CorpusOptions, "text_field")
 @option_of(CorpusOptions, "id_field")
 @click.option(
-    "--workers", type=click.IntRange(1), show_default="all cores", help="How many; each loads the model."
+    "--workers",
+    type=click.IntRange(1),
+    show_default="all cores",
+    help="How many workers; each loads the model.",
 )
 @click.option("--address", help="Ray cluster: auto, HOST:PORT, ray://HOST:PORT.  [default: this machine]")
-@click.option("--backend", type=click.Choice(BACKENDS), help="[default: ray if installed]")
+@click.option(
+    "--backend", type=click.Choice(BACKENDS), help="What runs the workers.  [default: ray if installed]"
+)
 @option_of(CorpusOptions, "shard_size")
 @option_of(CorpusOptions, "batch_size")
 @option_of(CorpusOptions, "patience")
@@ -61,7 +73,7 @@ _MOST_NAMED = 20  # sentences that are named
 @option_of(CorpusOptions, "retry_failed")
 @option_of(CorpusOptions, "strict")
 @option_of(CorpusOptions, "device")
-@option_of(CorpusOptions, "allow_pipeline", help="As for `parse`.")
+@option_of(CorpusOptions, "allow_pipeline", help="Load this pipeline, as `d2c parse` does.")
 def corpus(
     inputs: tuple[Path, ...],
     output: Path,

@@ -31,7 +31,7 @@ from d2c.trees.formats.registry import treebank_in
 @heads_option
 @format_of_trees("conllu")
 @reading_options
-@choice("--what", ["ctree", "dtree", "both"], "ctree")
+@choice("--what", ["ctree", "dtree", "both"], "ctree", "The trees to draw.")
 @click.option("--svg", is_flag=True, help="Draw one sentence as a picture (as for *.svg), not all as text.")
 @click.option(
     "--sentence",

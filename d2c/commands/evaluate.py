@@ -152,7 +152,7 @@ def _lines(
 @click.command()
 @click.argument("gold", type=FilePath)
 @click.argument("guesses", metavar="GUESS...", type=FilePath, nargs=-1, required=True)
-@choice("--metric", METRIC_NAMES, "evalb")
+@choice("--metric", METRIC_NAMES, "evalb", "What is scored, and as which program scores it.")
 @click.option(
     "--params",
     type=click.Path(path_type=Path),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import math
 import os
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from functools import wraps
@@ -36,9 +37,45 @@ from d2c.trees.marks import NOTHING_MARKED
 Command = Callable[..., Any]
 Decorator = Callable[[Command], Command]
 
+# Of the help of commands with many options: the names of their parameters; all others come first.
+_SECTIONS = {
+    "D-parser and tagger": (
+        "dparser unlabelled tagger tags arcs jackknife epochs transformer vectors charlm device timeout "
+        "checkpoints parse_command allow_pipeline"
+    ),
+    "Labels of d-trees (reduction, labeler, combined)": "encoding constrained",
+    "Chart (cky, combined)": (
+        "labels chart_epochs penalty table_bits binarization grammar symbols arc_labels pruning gamma "
+        "max_unaries"
+    ),
+    "What the input is, and how it is read": (
+        "kind language format_name text_field id_field head_rules move_punctuation traces continuous raw "
+        "charset n_best"
+    ),
+    "Processes and batches": "jobs batch_size workers address backend shard_size patience",
+    "Errors and interruptions": "resume retry_failed strict max_errors skip_bad",
+}
+
 PAGES, DTREES = (".html", ".htm"), (*CONLLU.suffixes, ".txt")  # endings of what is written
 FilePath = click.Path(path_type=Path, allow_dash=True)
 trees_argument = click.argument("trees", type=FilePath, nargs=-1, required=True)
+
+
+class Sectioned(click.Command):
+    """A command whose help has its options in sections."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, those of no section first."""
+        told = defaultdict[str, list[tuple[str, str]]](list)
+        for one in self.get_params(ctx):
+            if isinstance(one, click.Option) and (row := one.get_help_record(ctx)):
+                told[str(one.name)].append(row)
+        named = {title: names.split() for title, names in _SECTIONS.items()}
+        first = [name for name in told if not any(name in names for names in named.values())]
+        for title, names in ({"Options": first} | named).items():
+            if rows := [row for name in names for row in told.get(name, ())]:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
 
 
 def check_ending(output: Path, known: tuple[str, ...]) -> None:
@@ -57,6 +94,16 @@ def check_report(path: Path) -> None:
 def choice(name: str, values: Iterable[str], default: str, help: str | None = None) -> Decorator:
     """Return an option that is one of some values."""
     return click.option(name, type=click.Choice(list(values)), default=default, show_default=True, help=help)
+
+
+def preset_option(default: str) -> Decorator:
+    """Return the option that says how large the d-parser and tagger are, and how long they learn."""
+    says = (
+        "default: each library's own network and passes; Stanza's are for GPUs. small: a smaller network for "
+        "Stanza and fewer passes (spaCy 10 instead of 30, transition 4 instead of 10): minutes on two "
+        "cores."
+    )
+    return choice("--preset", ["default", "small"], default, says)
 
 
 def format_of_trees(*others: str, also: tuple[str, ...] = ()) -> Decorator:

@@ -21,6 +21,7 @@ from d2c.base.inputs import find_files, is_called, is_pattern, names_of
 from d2c.base.model_files import digest_of_directory
 from d2c.commands.options import (
     FilePath,
+    Sectioned,
     arcs_option,
     format_for,
     kind_option,
@@ -89,18 +90,18 @@ def _is_model(later: Path) -> bool:
     return known(later) is not None or (not _is_input(later) and nearest(str(later)) != "")
 
 
-@click.command()
+@click.command(cls=Sectioned)
 @click.argument("given", metavar="[MODEL]... [INPUT]...", type=FilePath, nargs=-1, callback=model_and_inputs)
 @output_option
 @to_option(tuple(OUTPUTS))
 @kind_option("text", "INPUT is text with one sentence on each line.")
-@kind_option("tokenized", "The same, with blanks between tokens.")
-@kind_option("split", "Free text; empty lines end paragraphs.")
+@kind_option("tokenized", "INPUT is text with one sentence on each line and blanks between tokens.")
+@kind_option("split", "INPUT is free text; empty lines end paragraphs.")
 @kind_option(
     "json",
-    'Lines like {"tokens": ["They", "saw", "ducks"], "require": [[1, 3, "VP"]], "forbid": [[1, 3]]}: '
-    "spans, from the first word to before the second number, that must be constituents, or must not; labels "
-    "may be left out. `tags` are used where they are given.",
+    'INPUT has lines like {"tokens": ["They", "saw", "ducks"], "require": [[1, 3, "VP"]], "forbid": [[1, 3]]}'
+    ": spans, from the first word to before the second number, that must be constituents, or must not; "
+    "labels may be left out. `tags` are used where they are given.",
 )
 @language_option
 @option_of(ParseOptions, "best", show_default=False)

@@ -9,7 +9,9 @@ import click
 
 from d2c.commands.options import (
     FilePath,
+    Sectioned,
     choice,
+    preset_option,
     training_options,
     trees_argument,
 )
@@ -20,7 +22,7 @@ from d2c.training.train import train_models
 from d2c.trees.formats.reading import Reading
 
 
-@click.command()
+@click.command(cls=Sectioned)
 @trees_argument
 @click.option(
     "--dev",
@@ -30,10 +32,15 @@ from d2c.trees.formats.reading import Reading
     help="Treebank that selects the best model.",
 )
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="Model directory.")
+@preset_option("default")
 @choice(
-    "--preset", ["default", "small"], "default", "default: the parser's own sizes; small: minutes on a CPU."
+    "--route",
+    ROUTES,
+    "reduction",
+    "How d-trees become c-trees: reduction decodes their labels; labeler has a second model predict these; "
+    "cky searches for the best c-tree of a grammar; combined keeps what these two agree on; rules, a "
+    "baseline, replaces arcs by their most frequent pieces of trees.",
 )
-@choice("--route", ROUTES, "reduction")
 @training_options()
 def train(
     trees: tuple[Path, ...], dev: tuple[Path, ...], output: Path, route: str, reading: Reading, **options: Any

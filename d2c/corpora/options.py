@@ -30,5 +30,5 @@ class CorpusOptions(ParseOptions):
     patience: float = setting(
         600.0, "A worker that takes longer for a batch counts as hung.", metavar="SECONDS", above=0
     )
-    retry_failed: bool = setting(False, "With --resume: retry sentences that could not be parsed.")
+    retry_failed: bool = setting(False, "Retry sentences that could not be parsed; needs --resume.")
     strict: bool = setting(False, "End at the first file that is skipped or broken.")

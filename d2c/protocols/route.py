@@ -37,7 +37,7 @@ class CommonSettings(Settings):
     head_rules: str = setting(
         "collins", "A bundled head table, leftmost, rightmost, marked (by the treebank), or a file."
     )
-    seed: int = seed_setting("Of all random choices.")
+    seed: int = seed_setting("The seed of all random choices.")
 
 
 class TrainingTrees(NamedTuple):

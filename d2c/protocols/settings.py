@@ -42,7 +42,7 @@ class SharedSettings(Settings):
         "name is downloaded.",
         metavar="DIRECTORY|NAME",
     )
-    seed: int = seed_setting("Of all random choices.")
+    seed: int = seed_setting("The seed of all random choices.")
     checkpoints: Path | None = setting(None, "Directory to resume training from (spaCy, --transformer, cky).")
     timeout: float | None = setting(
         None,

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 import subprocess
 import sys
 from importlib import metadata
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
 import d2c as d2c_package
-from d2c.commands.cli import COMMANDS, run
+from d2c.commands.cli import COMMANDS, cli, run
+from d2c.commands.options import _SECTIONS
 from d2c.trees.heads import known_head_rules
 from d2c.trees.marks import NOTHING_MARKED
 
@@ -366,3 +369,34 @@ def test_text_in_place_of_trees_is_recognised(tmp_path: Path) -> None:
     )
     (tmp_path / "bad.mrg").write_text("(S (NN x))\nx\n")
     assert "is it text" not in d2c("search", "NP", str(tmp_path / "bad.mrg")).stderr
+
+
+def options_of(name: str) -> list[click.Option]:
+    command = cli.get_command(click.Context(cli), name)
+    assert command
+    return [one for one in command.params if isinstance(one, click.Option)]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_says_in_sentences_what_each_option_does(name: str) -> None:
+    for one in options_of(name):
+        text = (one.help or "").partition("  [")[0]
+        assert text.endswith(".") and len(text) > 8, (one.opts, one.help)
+        assert text.split()[0] not in ("Of", "As", "Into", "By", "Also", "With", "For"), (one.opts, one.help)
+
+
+@pytest.mark.parametrize("name", ["train", "compare", "parse", "corpus"])
+def test_help_has_many_options_in_sections(name: str) -> None:
+    text = ok(name, "--help").stdout
+    titles = re.findall(r"^([A-Z].*):$", text, re.MULTILINE)
+    assert titles[0] == "Options" and titles[1:] == [title for title in _SECTIONS if title in titles]
+    assert len(titles) >= 5
+    for one in options_of(name):
+        assert len(re.findall(rf"^  (?:-\w, )?{one.opts[-1]}\b(?!-)", text, re.MULTILINE)) == 1, one.opts
+    chart = text.partition("\nChart (cky, combined):\n")[2].partition("\n\n")[0]
+    assert ("--penalty" in chart) == (name in ("train", "compare")) and "--dparser" not in chart
+
+
+def test_sections_name_parameters() -> None:
+    known = {one.name for name in ("train", "compare", "parse", "corpus") for one in options_of(name)}
+    assert {name for names in _SECTIONS.values() for name in names.split()} <= known
