@@ -112,9 +112,7 @@ def convert(
         if any(kinds):
             read = partial(read_conllu, left_out=left_out, charset=reading.charset)
             dtrees = of_each(lambda path: refusing(read, path, reading.faults))(files)
-            stream.writelines(
-                map(format_conllu, shown(dtrees, "sentences", f"reading {names_of(files)}", files))
-            )
+            stream.writelines(map(format_conllu, shown(dtrees, "trees", f"reading {names_of(files)}", files)))
             left_out = +left_out  # without what was counted as 0
             if reading.strict and left_out:
                 message = f"CoNLL-U does not hold {told_left_out(left_out)}; see --strict"

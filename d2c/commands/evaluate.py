@@ -132,15 +132,14 @@ def _lines(
     scorer = _SCORERS[metric](files[0].reading, **options)
     if len(files) == 1:
         guess = files[0].guess
-        scores = shown(scorer.scores(files[0]), "sentences", f"scoring {names_of(guess)}", guess)
+        scores = shown(scorer.scores(files[0]), "sentences", f"scoring {names_of(guess)}", files_of(guess))
         yield from _with_notes(scorer.metric, scores)
     if len(files) > 1 or report:
         from d2c.experiments.files import EVALUATED, compare_files, file_lines
         from d2c.experiments.report import write_report
 
         def read(paths: Paths) -> Iterator[CTree]:
-            named = tuple(files_of(paths))
-            return shown(scorer.read(paths), "trees", f"reading {names_of(paths)}", named)
+            return shown(scorer.read(paths), "trees", f"reading {names_of(paths)}", files_of(paths))
 
         comparison = compare_files(files, read, scorer.metric, head_rules)
         if len(files) > 1:

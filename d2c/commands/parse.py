@@ -171,9 +171,9 @@ def parse(
     rules = rules_of(models[0], lambda: load()[0], options.language) if kind.cut else PENN
     share, sentences = ReadShare(source), read_sentences(source, options.kind, rules)
     batches = batched(sentences, 1 if typed else options.batch_size)
-    given = share.over(batches, lambda batch: len(batch.sentences))
+    followed = share.over(batches, lambda batch: len(batch.sentences))
     with written(output, form.header, settings, resume) as (finished, write), _resumable(output, finished):
-        share.done, rest = finished.sentences, finished.rest(given, name)
+        share.done, rest = finished.sentences, finished.rest(followed, name)
         parsed = parse_batches(load, options, rest, partial(format_batch, to, name), jobs)
         with _shown(name, typed, share) as tell, closing(parsed):
             _write_all(parsed, write, tell, strict)
