@@ -1,16 +1,17 @@
-"""What a worker of the server does: it reads a request, parses it and writes the answer.
+"""What a worker of the server does: it reads requests, parses them together and writes the answers.
 
-All that is in a request is read here, in a process that may die of it. A request is a batch of its own: its
-answer depends on no other, and is that of `d2c parse`.
+All that is in a request is read here, in a process that may die of it.
 """
 
 from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,6 +20,7 @@ from d2c.serving.limits import MOST_TREES, ServeLimits
 
 if TYPE_CHECKING:  # its imports take a second
     from d2c.parsing.sentence import Sentence
+    from d2c.protocols.dparser import TextRules
 
 FIELDS = {"text", "sentences", "best"}
 _FILE = "<request>"  # what errors name
@@ -38,8 +40,12 @@ class Answer(NamedTuple):
     body: bytes
 
 
-class _TooLong(ValueError):
-    """More words than a request may have."""
+class _Asked(NamedTuple):
+    """What a request asks for: sentences of a kind of input, and so many trees of each."""
+
+    kind: str
+    best: int
+    sentences: list[Sentence]
 
 
 def refusal(status: int, why: str) -> Answer:
@@ -58,14 +64,11 @@ class Service:
     options: ParseOptions
     limits: ServeLimits
 
-    def worker(self) -> Callable[[Task | None], Answer]:
-        """Load the model, and return what answers a task; None: there is nothing to do yet. Raises
-        ModelError."""
+    def worker(self) -> Callable[[Sequence[Task]], list[Answer]]:
+        """Load the model, and return what answers requests. Raises ModelError."""
         from d2c.models.model import load_models
-        from d2c.parsing.input import sentences_of
         from d2c.parsing.rules import rules_of
-        from d2c.parsing.stream import BatchParser, batched, format_batch
-        from d2c.viewing.view import page_data
+        from d2c.parsing.stream import BatchParser, batched
 
         [model] = load_models([self.model], **self.options.of_model)
         rules = rules_of(self.model, lambda: model)
@@ -74,39 +77,56 @@ class Service:
         def parser(kind: str, best: int) -> BatchParser:
             return BatchParser(model, ParseOptions(kind=kind, best=best, confidences=True), alone=False)
 
-        def work(task: Task | None) -> Answer:
-            if task is None:
-                parser("split", 1)
-                return Answer(200, b"")
-            try:
-                lines, kind, best = _read(task.body)
-                given = [*self._limited(sentences_of(lines, kind, rules, _FILE))]
-            except _TooLong as error:
-                return refusal(413, str(error))
-            except (ValueError, RecursionError) as error:
-                return refusal(400, str(error))
-            parsed = parser(kind, best).over(batched(given, self.options.batch_size))
-            if task.page:
-                shown = page_data(one for batch in parsed for one in batch.sentences)
-                return Answer(200, json.dumps(shown, ensure_ascii=False).encode())
-            texts = (format_batch("json", _FILE, batch).text for batch in parsed)
-            found = ",\n".join("".join(texts).split("\n")[:-1])
-            return Answer(200, f'{{"sentences": [\n{found}\n]}}\n'.encode())
+        parser("split", 1)  # raises what is wrong with the model
+
+        def work(tasks: Sequence[Task]) -> list[Answer]:
+            answers = dict[int, Answer]()
+            together: dict[tuple[str, int], dict[int, list[Sentence]]] = defaultdict(dict)
+            for i, task in enumerate(tasks):
+                read = self._read(task.body, rules)
+                if isinstance(read, Answer):
+                    answers[i] = read
+                else:
+                    together[read.kind, read.best][i] = read.sentences
+            for (kind, best), given in together.items():
+                batches = batched(chain.from_iterable(given.values()), self.options.batch_size)
+                parsed = chain.from_iterable(one.sentences for one in parser(kind, best).over(batches))
+                for i, sentences in given.items():
+                    answers[i] = _written([*islice(parsed, len(sentences))], tasks[i].page)
+            return [answers[i] for i in range(len(tasks))]
 
         return work
 
-    def _limited(self, sentences: Iterator[Sentence]) -> Iterator[Sentence]:
-        """Yield the sentences of a request. Raises _TooLong as soon as they have too many words; one that
-        cannot be read counts as a word."""
-        left = self.limits.max_words
-        for sentence in sentences:
-            left -= max(1, len(sentence.tokens))
-            if left < 0:
-                raise _TooLong(f"more than {self.limits.max_words:,} words; send it in parts")
-            yield sentence
+    def _read(self, body: bytes, rules: TextRules) -> _Asked | Answer:
+        """Return what a request asks for, or why it cannot be answered."""
+        from d2c.parsing.input import sentences_of
+
+        try:
+            lines, kind, best = _lines(body)
+            sentences: list[Sentence] = []
+            left = self.limits.max_words
+            for sentence in sentences_of(lines, kind, rules, _FILE):
+                left -= max(1, len(sentence.tokens))  # one that cannot be read has none
+                if left < 0:
+                    return refusal(413, f"more than {self.limits.max_words:,} words; send it in parts")
+                sentences.append(sentence)
+        except (ValueError, RecursionError) as error:
+            return refusal(400, str(error))
+        return _Asked(kind, best, sentences)
 
 
-def _read(body: bytes) -> tuple[Iterator[str], str, int]:
+def _written(sentences: list[Sentence], of_page: bool) -> Answer:
+    """Return the answer that sentences are which were parsed."""
+    from d2c.parsing.stream import Batch, format_batch
+    from d2c.viewing.view import page_data
+
+    if of_page:
+        return Answer(200, json.dumps(page_data(sentences), ensure_ascii=False).encode())
+    found = ",\n".join(format_batch("json", _FILE, Batch(sentences)).text.split("\n")[:-1])
+    return Answer(200, f'{{"sentences": [\n{found}\n]}}\n'.encode())
+
+
+def _lines(body: bytes) -> tuple[Iterator[str], str, int]:
     """Return the lines of a request, of which kind they are, and how many trees are wanted of a sentence.
     Raises ValueError."""
     shown = json.loads(body.decode())

@@ -105,8 +105,8 @@ def write_page(viewed: Iterable[tuple[int, Sentence]], files: Paths, stream: Tex
 def page_data(parsed: Iterable[Sentence]) -> Json:
     """Return what a page holds of sentences that a model has parsed; `error`: why it could not parse one."""
     written, sentences, sure = Sentences(), list[Json](), False
-    for one in parsed:
-        sure = sure or bool(one.confidences)
+    for number, one in enumerate(parsed, 1):
+        one, sure = replace(one, number=number), sure or bool(one.confidences)
         error = {"error": one.why} if one.error else {}
         sentences.append(_shown(written, _with_reason(one)) | error)
     return {"sentences": sentences, "sure": sure, **written.names}

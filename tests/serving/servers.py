@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
@@ -65,11 +65,13 @@ def served(*options: str) -> Iterator[Server]:
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stderr
         try:
+            said = list[str]()
             for line in process.stderr:
+                said.append(line)
                 if found := re.search(r"http://.*:(\d+)/", line):
                     break
             else:
-                raise AssertionError(f"the server has ended: {process.wait()}")
+                raise AssertionError("".join(said))
             yield Server(int(found[1]), process)
         finally:
             process.kill()
@@ -84,15 +86,15 @@ class Toy(NamedTuple):
     log: Path
     limits: ServeLimits
 
-    def worker(self) -> Callable[[Task | None], Answer]:
+    def worker(self) -> Callable[[Sequence[Task]], list[Answer]]:
         return self.work
 
-    def work(self, task: Task | None) -> Answer:
-        if task is None:
-            return Answer(200, b"")
-        what, _, number = task.body.decode().partition(" ")
+    def work(self, tasks: Sequence[Task]) -> list[Answer]:
         with open(self.log, "a") as stream:
-            stream.write(f"{task.body.decode()}\n")
+            stream.write("".join(f"{task.body.decode()}\n" for task in tasks))
+        return [self.one(*task.body.decode().split()) for task in tasks]
+
+    def one(self, what: str, number: str = "0") -> Answer:
         if what == "dies" and self.log.read_text().count("dies") <= int(number):
             os.kill(os.getpid(), signal.SIGKILL)
         if what == "fails":

@@ -83,10 +83,19 @@ def test_too_many_that_wait(server: Server) -> None:
 
 
 def test_what_nobody_waits_for_is_not_worked_on(server: Server, log: Path) -> None:
-    with ThreadPoolExecutor(3) as pool:
-        said = [*pool.map(lambda _: server.asked("/parse", b"sleeps 1.2"), range(3))]
-    assert 504 in [one[0] for one in said] and is_well(server)
-    assert 1 <= log.read_text().count("sleeps 1.2\n") <= 2
+    with ThreadPoolExecutor(2) as pool:
+        hangs = pool.submit(server.asked, "/parse", b"sleeps 600")
+        time.sleep(0.1)
+        status = server.asked("/parse", b"never")[0]
+    assert hangs.result()[0] == 504 and is_well(server)
+    assert (status == 504) == ("never" not in log.read_text())
+
+
+def test_those_that_wait_are_a_batch_of_which_one_alone_fails(tmp_path: Path) -> None:
+    bodies = (b"sleeps 0.5", b"well", b"dies 9", b"fails", b"well")
+    with toy(tmp_path / "log") as server, ThreadPoolExecutor(5) as pool:
+        said = [*pool.map(lambda body: server.asked("/parse", body)[0], bodies)]
+    assert said == [200, 200, 503, 500, 200]
 
 
 @pytest.mark.parametrize("chunked", [False, True])

@@ -23,6 +23,10 @@ pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
 from d2c.commands.cli import cli
+from d2c.models.names import find
+from d2c.parsing.options import ParseOptions
+from d2c.serving.limits import ServeLimits
+from d2c.serving.tasks import Service, Task
 from tests.blocks import REPOSITORY, blocks, trimmed
 from tests.pages import NASTY
 from tests.serving.servers import Server, served
@@ -82,6 +86,16 @@ def test_answers_are_lines_of_parse(server: Server, tmp_path: Path) -> None:
     assert {"label": "NP", "start": 2, "end": 6} in [
         {name: span[name] for name in ("label", "start", "end")} for span in said["sentences"][0]["spans"]
     ]
+
+
+def test_requests_of_a_batch_are_answered_as_if_they_were_alone() -> None:
+    bodies = [{"text": TEXT}, {"text": "Time flies.", "best": 2}, {"sentences": [{"tokens": ["Time"]}]}, 3]
+    tasks = [Task(json.dumps(body).encode(), of_page) for body in bodies for of_page in (False, True)]
+    work = Service(find("en-small"), ParseOptions(), ServeLimits()).worker()
+    answers = work([*tasks, tasks[0]])
+    assert answers == [*(work([task])[0] for task in tasks), answers[0]] and work([]) == []
+    assert [answer.status for answer in answers] == [200] * 6 + [400] * 2 + [200]
+    assert [one["i"] for one in json.loads(answers[1].body)["sentences"]] == [1, 2, 3]
 
 
 @pytest.mark.parametrize(
