@@ -30,22 +30,14 @@ _TOKEN = re.compile(
     | /(?P<regex>(?:\\.|[^/\\])+)/(?P<by>(?:\\.|[^/\\])*)/(?=[\s;]|\Z) | (?P<word>[^\s;"()/][^\s;]*) )""",
     re.VERBOSE | re.DOTALL,
 )
-_FORMS: dict[
-    str, tuple[Callable[..., None], str, str]
-] = {  # how operations are written: for people, in tokens
-    "relabel": (
-        Draft.relabel,
-        "NAME LABEL, or NAME /REGULAR EXPRESSION/REPLACEMENT/",
-        "word (word|label|by) ",
-    ),
+_Form = tuple[Callable[..., None], str, str]
+_PLACES = "NAME; a PLACE is $+, $-, >1, >2, ... or >-1"
+_FORMS: dict[str, _Form] = {  # what is done; how it is written, for people and in kinds of tokens
+    "relabel": (Draft.relabel, "NAME LABEL, or NAME /REGULAR EXPRESSION/NEW/", "word (word|label|by) "),
     "delete": (Draft.delete, "NAME ...", "(word )+"),
     "excise": (Draft.excise, "NAME ...", "(word )+"),
-    "insert": (Draft.insert, "(TREE) PLACE NAME; a PLACE is $+, $-, >1, >2, ... or >-1", "tree place word "),
-    "move": (
-        Draft.move,
-        "NAME PLACE NAME; a PLACE is $+, $-, >1, >2, ..., >-1 or >",
-        "word (place|below) word ",
-    ),
+    "insert": (Draft.insert, f"(TREE) PLACE {_PLACES}", "tree place word "),
+    "move": (Draft.move, f"NAME PLACE {_PLACES}, or >", "word (place|below) word "),
     "wrap": (Draft.wrap, "LABEL NAME ...", "(word|label) (word )+"),
 }
 

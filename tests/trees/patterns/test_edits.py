@@ -110,7 +110,11 @@ def test_labels_are_replaced_and_nothing_else(ctree: CTree, label: str) -> None:
         ("NP=n", "", "no operation is given; known are relabel, delete, excise, insert, move, wrap"),
         ("NP=n", "prune n", "prune n: no operation is called so; known are relabel, delete, excise"),
         ("NP=n", "relabel n X; delete m", "delete m: no node of the pattern is called 'm'"),
-        ("NP=n", "move n", "move n: it is written move NAME PLACE NAME; a PLACE is $+, $-, >1, >2, ..., >-1"),
+        (
+            "NP=n",
+            "move n",
+            "move n: it is written move NAME PLACE NAME; a PLACE is $+, $-, >1, >2, ... or >-1, or >",
+        ),
         ("NP=n", "relabel n (X", "the operations at '(X': no operation has this there"),
         ("NP=n", "insert (NN x) > n", "insert (NN x) > n: it is written insert (TREE) PLACE NAME"),
         ("NP=n", "insert (NP) >1 n", "insert (NP) >1 n: the node 'NP' is empty"),
