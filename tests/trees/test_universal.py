@@ -16,11 +16,14 @@ from d2c.commands.cli import cli
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.formats.brackets import parse_bracket
 from d2c.trees.formats.conllu import UPOS, format_conllu, read_conllu
+from d2c.trees.formats.registry import read_treebank
 from d2c.trees.heads import load_head_rules
+from d2c.trees.scores.attachment import attachment_scores
 from d2c.trees.universal.conversion import to_universal
 from d2c.trees.universal.rules import parse_universal_rules, universal_rules
 from tests.steps import is_linear
 from tests.strategies import ctrees
+from tests.treebanks import TREEBANKS, needs_treebanks
 
 # A tree, and below it the head and relation of each word
 CONSTRUCTIONS = """\
@@ -186,6 +189,14 @@ def test_relations_of_the_table_are_those_of_ud() -> None:
     assert load_head_rules("universal").head_child("PP", ("IN", "NP")) == 1
     with pytest.raises(FormatError, match="universal.txt:2: expected"):
         parse_universal_rules("class be is\nrelation *\n")
+
+
+@needs_treebanks
+def test_scores_on_gum() -> None:
+    """Those of docs/ud.md."""
+    trees = read_treebank(TREEBANKS / "gum-dev.mrg.gz", clean=True)
+    scores = attachment_scores(read_conllu(TREEBANKS / "gum-dev.ud.conllu.gz"), map(to_universal, trees))
+    assert scores.uas > 91.8 and scores.las > 88.4
 
 
 def run(*arguments: str | Path, text: str | None = None) -> Result:

@@ -53,11 +53,10 @@ def to_universal(ctree: CTree) -> DTree:
     words = remove_empty(ctree)
     if words is None:
         raise ValueError("a tree without words has no dependencies")
-    arcs = _Conversion(words).arcs()
+    arcs = _Conversion(words).convert()
     relations = tuple(arcs.relations)
-    return DTree(
-        _with_universal_tags(words, relations), tuple([head + 1 for head in arcs.heads]), labels=relations
-    )
+    heads = tuple([head + 1 for head in arcs.heads])
+    return DTree(_with_universal_tags(words, relations), heads, labels=relations)
 
 
 class _Conversion:
@@ -71,12 +70,12 @@ class _Conversion:
 
     def __init__(self, ctree: CTree) -> None:
         self.ctree, self.n = ctree, len(ctree.tokens)
-        self.of = Dependencies(ctree.tokens, universal_rules())
+        self.arcs = Dependencies(ctree.tokens, universal_rules())
         self.head_rules = load_head_rules("universal")
-        self.names = [*self.of.tags, *map(strip_function, ctree.labels)]
+        self.names = [*self.arcs.tags, *map(strip_function, ctree.labels)]
         self.functions = [*[()] * self.n, *map(functions_of, ctree.labels)]
-        self.at = [-1 if word in self.of.marks else word for word in range(self.n)]
-        only = [*self.of.tags]  # [n + K] the tag of the only word; "" of several
+        self.at = [-1 if word in self.arcs.marks else word for word in range(self.n)]
+        only = [*self.arcs.tags]  # [n + K] the tag of the only word; "" of several
         for node, kids in enumerate(ctree.children, self.n):
             only.append(only[kids[0]] if len(kids) == 1 else "")
             if self.names[node] == "NP" and only[node] in ("WDT", "WP"):
@@ -87,19 +86,19 @@ class _Conversion:
             if node in self.there or any(only[kid] == "EX" for kid in kids):
                 self.there.update([node, *(kid for kid in kids if self.names[kid] == "VP")])
 
-    def arcs(self) -> Dependencies:
+    def convert(self) -> Dependencies:
         """Return all arcs."""
         for node, kids in enumerate(self.ctree.children, self.n):
             if any(self.at[kid] >= 0 for kid in kids):
-                joined = join_words(self.of, self.names, kids) if len(kids) > 1 else kids
+                joined = join_words(self.arcs, self.names, kids) if len(kids) > 1 else kids
                 if len(joined) > 1 and self.names[node] in NOMINAL:
-                    joined = join_names(self.of, self.names, joined)
+                    joined = join_names(self.arcs, self.names, joined)
                 self.at.append(self._attach(node, self._coordinate(node, joined)))
             else:
                 self.at.append(-1)
-        join_fixed(self.of)
-        attach_marks(self.of)
-        return self.of
+        join_fixed(self.arcs)
+        attach_marks(self.arcs)
+        return self.arcs
 
     def _attach(self, node: int, kids: Sequence[int]) -> int:
         """Attach children of a node to the head among them, the nearest first; return its content word."""
@@ -109,17 +108,15 @@ class _Conversion:
         for i in chain(range(place - 1, -1, -1), range(place + 1, len(kids))):
             word = self._content(parent, kids[i], names[i], head)
             traits = "before" if i < place else "after", f"^{names[place]}", *self.functions[kids[i]]
-            self.of.attach(word, head, self.of.relation(parent, names[i], word, head, *traits))
+            self.arcs.attach(word, head, self.arcs.relation(parent, names[i], word, head, *traits))
             if names[i].startswith("WH"):
-                self.of.traits[head].add(f"+{names[i]}")
+                self.arcs.traits[head].add(f"+{names[i]}")
             self._revise(word, head)
-        before = [
-            kid for kid, name in zip(kids, names, strict=True) if name.startswith(_FRONTED.get(parent, "-"))
-        ]
-        fronted = [self.at[kid] for kid in before if not self._is_adverb(kid)]
-        if fronted and fronted[0] != head:
-            return self._predicate(head, fronted[0])
-        return head
+        kind = _FRONTED.get(parent, "-")
+        first = next((i for i, name in enumerate(names) if name.startswith(kind)), place)
+        if first == place or self._is_adverb(kids[first]):
+            return head
+        return self._predicate(head, self.at[kids[first]])
 
     def _head(self, node: int, kids: Sequence[int]) -> tuple[list[str], int]:
         """Return the names of some children of a node, verbs called by what they do, and the place of the
@@ -128,9 +125,9 @@ class _Conversion:
         phrase = len(names) - names[::-1].index("VP") if "VP" in names else 0  # the place behind the last
         for i, kid in enumerate(kids if parent in _WITH_VERBS else ()):
             if kid < self.n and names[i] in _VERBS:
-                if i + 1 < phrase and (names[i] == "MD" or self.of.is_any(kid, *_AUXILIARIES)):
+                if i + 1 < phrase and (names[i] == "MD" or self.arcs.is_any(kid, *_AUXILIARIES)):
                     names[i] = "AUX"
-                elif "be" in self.of.traits[kid] and node not in self.there:
+                elif "be" in self.arcs.traits[kid] and node not in self.there:
                     self._name_copula(parent, kids, names, i)
                     break
         return names, self.head_rules.head_child(parent, tuple(names))
@@ -150,7 +147,7 @@ class _Conversion:
         """Return whether a child is an adverb that is no predicate, as `here` is."""
         word = self.at[kid]
         adverb = self.names[kid] in ("ADVP", "RB")
-        return adverb and (self.of.forms[word].endswith("ly") or self.of.is_any(word, "adverb", "not"))
+        return adverb and (self.arcs.forms[word].endswith("ly") or self.arcs.is_any(word, "adverb", "not"))
 
     def _content(self, parent: str, kid: int, name: str, governor: int = -1) -> int:
         """Return the content word of a child. In a clause that is no modifier, `what` or `how` becomes that,
@@ -158,62 +155,55 @@ class _Conversion:
         clause = self.at[kid]
         if self.names[kid] != "SBAR" or name != "PRD" and parent not in ("VP", "PP", "S"):
             return clause
-        dependents = self.of.dependents[clause]
-        found = [one for one in dependents if one < clause and self.of.tags[one] in ("WP", "WRB")]
+        dependents = self.arcs.dependents[clause]
+        found = [one for one in dependents if one < clause and self.arcs.tags[one] in ("WP", "WRB")]
         adverbial = parent != "PP" and name != "PRD"
-        if not found or adverbial and self.of.is_any(found[-1], "when", "where"):
+        if not found or adverbial and self.arcs.is_any(found[-1], "when", "where"):
             return clause
-        if adverbial and governor >= 0 and "asking" in self.of.traits[governor]:
+        if adverbial and governor >= 0 and "asking" in self.arcs.traits[governor]:
             return clause
-        self.of.detach(found[-1])
-        self.of.attach(clause, found[-1], "acl:relcl" if self.of.tags[found[-1]] == "WP" else "advcl:relcl")
+        self.arcs.detach(found[-1])
+        self.arcs.attach(
+            clause, found[-1], "acl:relcl" if self.arcs.tags[found[-1]] == "WP" else "advcl:relcl"
+        )
         self.at[kid] = found[-1]
         return found[-1]
 
     def _revise(self, word: int, head: int) -> None:
         """Change what a new arc shows: subjects of small clauses are objects, the first of two objects is
         indirect, `it` beside a clause that is the subject an expletive."""
-        of = self.of
-        match of.relations[word]:
+        arcs = self.arcs
+        match arcs.relations[word]:
             case "xcomp":
-                subject = next(
-                    (one for one in of.dependents[word] if of.relations[one].startswith("nsubj")), -1
-                )
-                if subject >= 0:
-                    of.detach(subject)
-                    of.attach(subject, head, of.relation("VP", "NP", subject, head, "raised"))
-            case "obj":
-                if "+iobj" not in of.traits[head]:
-                    earlier = [
-                        one for one in of.dependents[head] if of.relations[one] == "obj" and one != word
-                    ]
-                    if earlier:
-                        of.relations[earlier[0]] = "iobj"
-                        of.traits[head].add("+iobj")
-            case "nsubj":
-                if "it" in of.traits[word] and "+cop" in of.traits[head]:
-                    for one in of.dependents[head]:
-                        if (
-                            one > head
-                            and of.relations[one] in ("xcomp", "ccomp", "advcl")
-                            and of.is_any(one, "+to", "+that")
-                        ):
-                            of.relations[word], of.relations[one] = "expl", "csubj"
+                subjects = [one for one in arcs.dependents[word] if arcs.relations[one].startswith("nsubj")]
+                for subject in subjects[:1]:
+                    arcs.detach(subject)
+                    arcs.attach(subject, head, arcs.relation("VP", "NP", subject, head, "raised"))
+            case "obj" if "+iobj" not in arcs.traits[head]:
+                earlier = [one for one in arcs.dependents[head][:-1] if arcs.relations[one] == "obj"]
+                for one in earlier[:1]:
+                    arcs.relations[one] = "iobj"
+                    arcs.traits[head].add("+iobj")
+            case "nsubj" if "it" in arcs.traits[word] and "+cop" in arcs.traits[head]:
+                for one in arcs.dependents[head]:
+                    clause = one > head and arcs.relations[one] in ("xcomp", "ccomp", "advcl")
+                    if clause and arcs.is_any(one, "+to", "+that"):
+                        arcs.relations[word], arcs.relations[one] = "expl", "csubj"
 
     def _predicate(self, verb: int, wh: int) -> int:
         """Return the head of a clause: a copula whose predicate stands before it gives all it has to that."""
-        of = self.of
+        arcs = self.arcs
         if (
-            "be" not in of.traits[verb]
-            or of.is_any(verb, "+expl", "+obj", "+cop")
-            or of.relations[wh] == "nsubj"
+            "be" not in arcs.traits[verb]
+            or arcs.is_any(verb, "+expl", "+obj", "+cop")
+            or arcs.relations[wh] == "nsubj"
         ):
             return verb
-        of.detach(wh)
-        moved, of.dependents[verb] = of.dependents[verb], []
+        arcs.detach(wh)
+        moved, arcs.dependents[verb] = arcs.dependents[verb], []
         for one in moved:
-            of.attach(one, wh, of.relations[one])
-        of.attach(verb, wh, "cop")
+            arcs.attach(one, wh, arcs.relations[one])
+        arcs.attach(verb, wh, "cop")
         return wh
 
     def _coordinate(self, node: int, kids: Sequence[int]) -> list[int]:
@@ -234,7 +224,7 @@ class _Conversion:
         first = conjuncts[0]
         head = self.at[first[self._head(node, first)[1]]]
         for conjunct in conjuncts[1:]:
-            self.of.attach(self._attach(node, conjunct), head, "conj")
+            self.arcs.attach(self._attach(node, conjunct), head, "conj")
         return [*first, *shared, *ended]
 
     def _parts(self, kids: Sequence[int]) -> list[list[int]]:
