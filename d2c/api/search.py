@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import tee
 from pathlib import Path
+from typing import TypeGuard
 
 from d2c.api.tree import Tree, warned
-from d2c.base.errors import Faults, FormatError
+from d2c.base.errors import Faults, FormatError, NoTree
 from d2c.base.files import AnyPath, file_name
 from d2c.base.inputs import names_of
 from d2c.parsing.sentence import Sentence
@@ -18,14 +19,25 @@ from d2c.trees.formats.reading import Reading
 from d2c.trees.heads import load_head_rules
 from d2c.trees.marks import NOTHING_MARKED
 from d2c.trees.patterns.language import compiled
+from d2c.trees.patterns.limits import SECONDS, RanOver
 from d2c.trees.patterns.matches import Match, matches
 from d2c.trees.spans import Constituents
+
+
+class NotSearched(NoTree):
+    """A sentence whose search ran over a limit."""
+
 
 Numbered = tuple[int, Sentence]  # a sentence and its number in its file
 
 
 def search(
-    path: AnyPath, pattern: str, *, format: str | None = None, head_rules: str = "collins"
+    path: AnyPath,
+    pattern: str,
+    *,
+    format: str | None = None,
+    head_rules: str = "collins",
+    timeout: float = SECONDS,
 ) -> Iterator[Match]:
     """Yield the matches of a pattern in a file (`-`: standard input), one sentence after the other.
 
@@ -34,38 +46,57 @@ def search(
     pattern:    a pattern in the language of Tregex
     format:     a format of `d2c convert`; None: shown by name and content
     head_rules: the table that finds heads if a pattern asks for them and trees have none
+    timeout:    seconds of CPU time for each tree; one whose search takes longer, or finds more than 100,000
+                matches, is left out with a warning
 
     Raises FormatError, and ValueError for a pattern that cannot be read.
     """
     reading = Reading(format, marked=head_rules == "marked", faults=Faults(no_tree=warned))
     files = reading.files([Path(path)])
     for file in files:
-        for *_, [found] in search_file(file, [pattern], reading, head_rules):
+        for *_, [found] in search_file(file, [pattern], reading, head_rules, timeout):
             yield from found
     if reading.nothing_marked and compiled(pattern).heads:
         raise FormatError(names_of(files), 0, 0, NOTHING_MARKED)
 
 
 def search_file(
-    file: Path, patterns: Sequence[str], reading: Reading, head_rules: str
+    file: Path, patterns: Sequence[str], reading: Reading, head_rules: str, timeout: float
 ) -> Iterator[tuple[str, Sentence, list[list[Match]]]]:
     """Yield each sentence after its file, and with the matches of each pattern in it; arguments as of
-    `search`. The file is read once."""
+    `search`. The file is read once. Sentences whose search ran over a limit are left out, and named."""
 
-    def found_by(pattern: str, sentences: Iterable[Numbered]) -> Iterator[tuple[Numbered, list[Match]]]:
+    def found_by(
+        pattern: str, sentences: Iterable[Numbered]
+    ) -> Iterator[tuple[Numbered, list[Match] | RanOver]]:
         headed = heads_for(pattern, head_rules, reading, file_name(file))
 
         def constituents(numbered: Numbered) -> Constituents:
             one = numbered[1]
             return Tree(headed(one.tree), one.confidences, one.offsets, one.text).constituents
 
-        return matches(pattern, sentences, constituents)
+        return matches(pattern, sentences, constituents, timeout)
 
     streams = tee(numbered_sentences(file, reading), len(patterns))
     for every in zip(*map(found_by, patterns, streams), strict=True):
         number, one = every[0][0]
-        found = [[replace(match, sentence=number) for match in of_pattern] for _, of_pattern in every]
-        yield one.file or file_name(file), one, found
+        found = [
+            [replace(match, sentence=number) for match in of_pattern]
+            for _, of_pattern in every
+            if searched(of_pattern, reading, file_name(file), number)
+        ]
+        if len(found) == len(patterns):
+            yield one.file or file_name(file), one, found
+
+
+def searched(
+    found: list[Match] | RanOver, reading: Reading, file: str, number: int
+) -> TypeGuard[list[Match]]:
+    """Return whether the search of a sentence ended; if not, the sentence is named as left out."""
+    if isinstance(found, RanOver):
+        (reading.faults.skipped or reading.faults.no_tree)(NotSearched(file, 0, number, str(found)))
+        return False
+    return True
 
 
 def heads_for(pattern: str, head_rules: str, reading: Reading, file: str) -> Callable[[CTree], CTree]:

@@ -24,6 +24,7 @@ from d2c.trees.formats.discbracket import is_discbracket, parse_discbracket
 from d2c.trees.heads import load_head_rules
 from d2c.trees.marks import NOTHING_MARKED
 from d2c.trees.patterns.edits import edit_of
+from d2c.trees.patterns.limits import SECONDS, RanOver
 from d2c.trees.patterns.matches import Match, matches
 from d2c.trees.spans import Constituents, Source, Span, labelled, spans_of
 from d2c.trees.universal.conversion import to_universal
@@ -197,12 +198,17 @@ class Tree:
             for tree in self.subtrees()
         ]
 
-    def search(self, pattern: str) -> list[Match]:
+    def search(self, pattern: str, timeout: float = SECONDS) -> list[Match]:
         """Return where a pattern in Tregex's language matches, from left to right, the higher node first.
 
-        Raises ValueError for a pattern that cannot be read, or that asks for heads where the tree has none.
+        timeout: seconds of CPU time
+
+        Raises ValueError for a pattern that cannot be read, or that asks for heads where the tree has none,
+        and for a search that takes longer or finds more than 100,000 matches.
         """
-        [(_, found)] = matches(pattern, [self._own], lambda own: own)
+        [(_, found)] = matches(pattern, [self._own], lambda own: own, timeout)
+        if isinstance(found, RanOver):
+            raise found
         return found
 
     def to_dict(self) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from d2c.api.search import heads_for, search_file
+from d2c.api.search import heads_for, search_file, searched
 from d2c.base.counting import many
 from d2c.base.errors import FormatError
 from d2c.base.files import file_name, open_output
@@ -30,6 +30,7 @@ from d2c.commands.progress import shown
 from d2c.commands.terminal import say
 from d2c.trees.formats.reading import Reading
 from d2c.trees.patterns.language import compiled
+from d2c.trees.patterns.limits import SECONDS
 from d2c.trees.patterns.matches import matches
 from d2c.trees.spans import Constituents
 
@@ -60,6 +61,13 @@ def _readable(_context: click.Context, option: click.Parameter, given: Any) -> A
 )
 @click.option("--also", multiple=True, callback=_readable, help="Another pattern to count; may be repeated.")
 @click.option("--brackets", is_flag=True, help="Add each match as a tree in brackets.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(0, min_open=True),
+    default=SECONDS,
+    show_default=True,
+    help="Seconds of CPU time for a tree; one that takes longer is named and left out.",
+)
 @table_option
 @output_option
 @heads_option
@@ -70,6 +78,7 @@ def search(
     trees: tuple[Path, ...],
     counted: bool,
     also: tuple[str, ...],
+    timeout: float,
     output: Path,
     head_rules: str,
     reading: Reading,
@@ -87,14 +96,14 @@ def search(
     if is_called(output, PAGES):
         if counted:
             raise click.UsageError("-o FILE.html shows matches, and goes without --count")
-        return _write_page(pattern, files, output, head_rules, reading)
+        return _write_page(pattern, files, output, head_rules, reading, timeout)
     counts, to = CountTable("pattern", "matches"), table["to"] or table_format(output)
     columns = counts.columns if counted else _columns(pattern, table["brackets"])
     patterns, none = (pattern, *also), True
     with TABLES[to].opened(output, columns, to == "csv") as put:
         for file in files:
-            searched = search_file(file, patterns, reading, head_rules)
-            for source, one, found in shown(searched, "trees", f"searching {file_name(file)}", [file]):
+            sentences = search_file(file, patterns, reading, head_rules, timeout)
+            for source, one, found in shown(sentences, "trees", f"searching {file_name(file)}", [file]):
                 none = none and not any(found)
                 if counted:
                     named = (name for name, some in zip(patterns, found, strict=True) for _ in some)
@@ -126,23 +135,30 @@ def _flat(row: Row) -> Row:
     return row | {f"{name}.{column}": value for name, span in captures for column, value in span.items()}
 
 
-def _write_page(pattern: str, files: Sequence[Path], output: Path, head_rules: str, reading: Reading) -> None:
+def _write_page(
+    pattern: str, files: Sequence[Path], output: Path, head_rules: str, reading: Reading, timeout: float
+) -> None:
     from d2c.viewing.view import read_viewed, write_page
 
-    def searched(item: tuple[int, Sentence]) -> Constituents:
+    def constituents(item: tuple[int, Sentence]) -> Constituents:
         ctree = item[1].ctree
         if ctree is None:
             message = "there are no c-trees in it; `d2c view` searches d-trees"
-            raise FormatError(names_of(tuple(files)), 0, 0, message)
+            raise FormatError(names, 0, 0, message)
         return Constituents(headed(ctree))
 
-    headed = heads_for(pattern, head_rules, reading, names_of(tuple(files)))
+    names = names_of(tuple(files))
+    headed = heads_for(pattern, head_rules, reading, names)
     viewed = read_viewed(files, reading, head_rules)
-    hits = (item for item, found in matches(pattern, viewed, searched) if found)
+    hits = (
+        item
+        for item, found in matches(pattern, viewed, constituents, timeout)
+        if searched(found, reading, names, item[0]) and found
+    )
     first = [*islice(hits, 1)]
     if not first:
         old = f"; {output} stays as it was" if output.exists() else ""
-        return say(f"there is no match in {names_of(tuple(files))}{_hint(pattern)}{old}")
+        return say(f"there is no match in {names}{_hint(pattern)}{old}")
     with open_output(output) as stream:
         count = write_page(chain(first, hits), tuple(files), stream, pattern)
     say(f"{output}: {many(count, 'sentence')}")

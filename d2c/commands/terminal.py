@@ -89,11 +89,11 @@ class Skipped:
 
     def __init__(self) -> None:
         self.counts = Counter[str]()
-        self.last: dict[str, int] = {}  # of each file: its last sentence that was named
+        self.last: dict[tuple[str, type], int] = {}  # of each file and kind: the last sentence named
 
     def __call__(self, error: FormatError) -> None:
-        if error.sentence > self.last.get(error.file, 0):
-            self.last[error.file] = error.sentence
+        if error.sentence > self.last.get((error.file, type(error)), 0):
+            self.last[error.file, type(error)] = error.sentence
             self.counts[error.file] += 1
             say(f"d2c: {error}")
 

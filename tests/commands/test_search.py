@@ -154,6 +154,25 @@ def test_what_is_refused(trees: Path, tmp_path: Path) -> None:
     assert row.split("\t")[1] == "2"
 
 
+def test_trees_over_a_limit_are_named_and_left_out(trees: Path, tmp_path: Path) -> None:
+    word = f"{'a' * 40}!"
+    trees.write_text(f"(S (NP (X {word})) (Y y))\n{TREES}(S (NP (X {word})) (Y z))\n")
+    pattern, timed = "NP !<< /^(a|aa)+$/", ("--timeout", "0.05")
+    run = CliRunner().invoke(cli, ["search", pattern, str(trees), *timed, "--count", "--also", "Y"])
+    assert run.exit_code == 0
+    assert [row.split("\t")[2:5] for row in run.stdout.splitlines()[1:]] == [["7", "2", "2"], ["0", "0", "2"]]
+    why = f"{pattern}: the search takes more than 0.05 s; a longer timeout can be set"
+    named = [f"d2c: {trees}: sentence {number}: {why}" for number in (1, 4)]
+    assert run.stderr.splitlines() == [*named, f"{trees}: 2 left out"]
+    run = CliRunner().invoke(cli, ["search", pattern, str(trees), *timed, "-o", str(tmp_path / "x.html")])
+    assert run.exit_code == 0 and named[1] in run.stderr and f"{trees}: 2 left out" in run.stderr
+    assert [one["i"] for one in Page((tmp_path / "x.html").read_text()).data["sentences"]] == [2, 3]
+    with pytest.warns(UserWarning, match="sentence 1: NP .* 0.05 s; a longer timeout can be set; left out"):
+        assert len([*d2c.search(trees, pattern, timeout=0.05)]) == 7
+    with pytest.raises(ValueError, match="0.05 s"):
+        next(d2c.read(trees)).search(pattern, timeout=0.05)
+
+
 def test_in_python(trees: Path, parsed: Path) -> None:
     [match] = d2c.search(trees, PATTERN)
     assert (match.sentence, match.span.text, match.captures["part"].text) == (

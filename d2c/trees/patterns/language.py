@@ -7,15 +7,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
+from d2c.base.errors import shortened
 from d2c.trees.cleaning import basic_label
+from d2c.trees.patterns.limits import SHORT, Search, searchers
 from d2c.trees.patterns.nodes import ROOT, Ids, TreeNodes
-from d2c.trees.patterns.relations import RELATIONS, Chain, Relation, inverse, nth_child
+from d2c.trees.patterns.relations import CHAINS, RELATIONS, Relation, inverse, nth_child
 
 DEEPEST = 50  # brackets inside each other in a pattern
+MOST_NODES = 200  # of a pattern
 _TOKEN = re.compile(
     r"""\s*(?:
     (?P<words>"[^"]*") | (?P<regex>/(?:\\.|[^/\\])*/) | (?P<arc>arc:[^\s()&|[\]=]+)
@@ -28,6 +31,7 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _MOST_WORDS = 100  # in a row
+_SHOWN = 40  # characters of what cannot be read
 _LABELS = ("words", "regex", "arc", "any", "name")
 
 
@@ -36,20 +40,37 @@ class Label:
     """Which labels a node may have.
 
     fits:   of a label; names: all that fit, where they are known; word: only words fit
+    basic:  of a label without functions and indices; negated: what does not fit
     groups: of a regular expression: the number of a group, and of which variable it is the value
+    timed:  of labels that are not SHORT, or where `fits` is None: takes a `timeout`
     """
 
-    fits: Callable[[str], object]
+    fits: Callable[[str], object] | None
     names: frozenset[str] | None = None
     word: bool = False
     groups: tuple[tuple[int, str], ...] = ()
+    basic: bool = False
+    negated: bool = False
+    timed: Search | None = None
+
+    def fitted(self, nodes: TreeNodes) -> list[Any]:
+        """Return of each label of some trees whether it fits, or the match of a regular expression
+        [labels]."""
+        labels = map(basic_label, nodes.names) if self.basic else nodes.names
+        found: list[object]
+        if self.timed and (self.fits is None or nodes.longest > SHORT):
+            found = [self.timed(label, timeout=nodes.clock.left()) for label in labels]
+        else:
+            assert self.fits
+            found = [*map(self.fits, labels)]
+        return [not one for one in found] if self.negated else found
 
     def ids(self, nodes: TreeNodes) -> Ids:
         """Return the nodes that fit, in order [nodes]."""
         order, starts = nodes.by_label
         fitting = [nodes.names.get(name) for name in self.names] if self.names is not None else None
         if fitting is None:
-            fitting = [number for name, number in nodes.names.items() if self.fits(name)]
+            fitting = [number for number, fits in enumerate(self.fitted(nodes)) if fits]
         runs = [order[starts[number] : starts[number + 1]] for number in fitting if number is not None]
         found = np.sort(np.concatenate(runs)) if runs else np.zeros(0, np.int64)
         return found[nodes.children[found] == 0] if self.word else found
@@ -105,7 +126,7 @@ class _Reader:
     """Reads a pattern by recursive descent."""
 
     def __init__(self, text: str) -> None:
-        self.text, self.at, self.depth = text, 0, 0
+        self.text, self.at, self.depth, self.size = text, 0, 0, 0
         self.names: dict[str, None] = {}
         self.known: set[str] = set()
         self.hidden = False  # under a negation
@@ -126,7 +147,7 @@ class _Reader:
         return before
 
     def _fail(self, wrong: str) -> NoReturn:
-        found = repr(self.token) if self.token else "its end"
+        found = shortened(repr(self.token), _SHOWN) if self.token else "its end"
         raise ValueError(f"the pattern at character {self.begin + 1}, {found}: {wrong}")
 
     def _take(self, *tokens: str) -> str:
@@ -168,7 +189,13 @@ class _Reader:
             self.kind == "mark" and self.token in "!?[(&"
         )
 
+    def _count(self, nodes: int) -> None:
+        self.size += nodes
+        if self.size > MOST_NODES:
+            self._fail(f"a pattern has at most {MOST_NODES} nodes")
+
     def _node(self) -> Node:
+        self._count(1)
         if self._take("="):
             return Node(None, same=self._known(), plain=False)
         if self._take("~"):
@@ -207,23 +234,22 @@ class _Reader:
         if self.kind == "arc":
             self._fail("arcs are found in pages only, where d-trees are")
         kind, text = self.kind, self.token
-        fits: Callable[[str], object]
+        fits: Callable[[str], object] | None
         names: frozenset[str] | None = None
+        timed: Search | None = None
         if kind == "regex":
             try:
-                fits = re.compile(text[1:-1]).search
-            except (re.error, OverflowError, RecursionError) as error:
-                self._fail(f"no regular expression of Python's: {error}")
+                fits, timed = searchers(text[1:-1])
+            except ValueError as error:
+                self._fail(f"no regular expression of Python's: {shortened(str(error), 2 * _SHOWN)}")
         elif kind == "any":
             fits = _any
         else:
             names = frozenset(text.replace("_ROOT_", ROOT).split("|"))
             fits = names.__contains__
         self._next()
-        if basic:
-            found, fits, names = fits, lambda label: found(basic_label(label)), None
-        if negated:
-            wanted, fits, names = fits, lambda label: not wanted(label), None
+        if basic or negated:
+            names = None
         groups = []
         while self._take("#"):
             number = int(self._next()) if self.kind == "number" else 0
@@ -236,7 +262,7 @@ class _Reader:
             ):
                 self._fail("#NUMBER%VARIABLE stands behind a /(regular) expression/ with so many groups")
             groups.append((number, self._next()))
-        return Label(fits, names, groups=tuple(groups))
+        return Label(fits, names, groups=tuple(groups), basic=basic, negated=negated, timed=timed)
 
     def _words(self) -> tuple[Label, Said | None]:
         """Read words in a row: the first one, and what is said of it."""
@@ -245,6 +271,7 @@ class _Reader:
             self._fail("there are no words in the quotation marks before it")
         if len(row) > _MOST_WORDS:
             self._fail(f"{len(row)} words in a row are too many; at most {_MOST_WORDS} are looked for")
+        self._count(len(row) - 1)
         said = None
         for form in row[:0:-1]:
             said = Said("related", relation=RELATIONS["."], node=Node(_word(form), said=said))
@@ -326,13 +353,13 @@ class _Reader:
         self._expect(")")
         return node
 
-    def _chain(self) -> Chain:
-        step = RELATIONS[self._next()[0]]
+    def _chain(self) -> Relation:
+        sign = self._next()[0]
         closing = {"(": ")", "[": "]"}.get(self._take("(", "["))
         label = self._label()
         if closing:
             self._expect(closing)
-        return Chain(step, label.ids)
+        return CHAINS[sign](label.ids)
 
     def _exactly(self) -> Said:
         self._next()
@@ -353,4 +380,7 @@ def _any(_label: str) -> bool:
 def _word(form: str) -> Label:
     """Return the label of a word: `*` stands for any letters, and small letters for capitals, too."""
     flags = re.IGNORECASE if form == form.lower() else 0
-    return Label(re.compile(".*".join(map(re.escape, form.split("*"))), flags).fullmatch, word=True)
+    *parts, last = map(re.escape, form.split("*"))
+    if parts:  # what lies between stars is taken where it is found first, which (?>) never takes back
+        last = parts[0] + "".join([f"(?>.*?{part})" for part in parts[1:]]) + ".*" + last
+    return Label(re.compile(last, flags).fullmatch, word=True)

@@ -5,20 +5,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from math import inf
 from typing import Any, TypeVar
 
 import numpy as np
 
 from d2c.base.arrays import Bools
+from d2c.base.errors import printable, shortened
 from d2c.trees.patterns.language import Node, Pattern, Said, compiled
+from d2c.trees.patterns.limits import IN_BATCH, MATCHES, MOST, SECONDS, Clock, RanOver, TooMany
 from d2c.trees.patterns.nodes import NONE, ROOT, Ids, TreeNodes
-from d2c.trees.patterns.relations import TooMany
 from d2c.trees.spans import Constituents, Span
 
 Item = TypeVar("Item")
 BATCH = 30_000  # tokens of trees that are searched together
-MOST = 1_000_000  # pairs of nodes held at once
+_SHOWN = 60  # characters of a pattern, where it ran over
 Bound = dict[str, Ids]  # of names, the node in each row, or NONE; of variables ("%x") the number of a text
 
 
@@ -51,20 +51,33 @@ def _said(span: Span) -> dict[str, Any]:
 
 
 def matches(
-    text: str, items: Iterable[Item], searched: Callable[[Item], Constituents]
-) -> Iterator[tuple[Item, list[Match]]]:
-    """Yield each item with the matches in it, from left to right, the higher node first.
+    text: str, items: Iterable[Item], searched: Callable[[Item], Constituents], timeout: float = SECONDS
+) -> Iterator[tuple[Item, list[Match] | RanOver]]:
+    """Yield each item with the matches in it, from left to right, the higher node first, or with the limit
+    over which its search ran.
 
     text:     a pattern in the language of Tregex; raises ValueError where it cannot be read, or asks for
               heads where a tree has none
     searched: what is searched of an item
+    timeout:  seconds of CPU time for the tree of an item
     """
     pattern = compiled(text)
 
-    def of_batch() -> Iterator[tuple[Item, list[Match]]]:
+    def of_batch(
+        batch: Sequence[tuple[Item, Constituents]],
+    ) -> Iterator[tuple[Item, list[Match] | RanOver]]:
         nodes = TreeNodes([one.ctree for _, one in batch])
+        try:
+            rows = find(pattern, nodes, timeout).tolist()
+        except RanOver as error:
+            if len(batch) == 1:
+                yield batch[0][0], RanOver(f"{shortened(printable(text), _SHOWN)}: {error}")
+            else:
+                for alone in batch:
+                    yield from of_batch([alone])
+            return
         found = [list[list[int | None]]() for _ in batch]
-        for row in find(pattern, nodes).tolist():
+        for row in rows:
             origins = [int(nodes.origin[node]) if node >= 0 else None for node in row]
             found[nodes.tree[row[0]]].append(origins)
         for (item, one), of_tree in zip(batch, found, strict=True):
@@ -75,10 +88,10 @@ def matches(
         batch.append((item, searched(item)))
         size += len(batch[-1][1].ctree.tokens)
         if size >= BATCH:
-            yield from of_batch()
+            yield from of_batch(batch)
             batch, size = [], 0
     if batch:
-        yield from of_batch()
+        yield from of_batch(batch)
 
 
 def _matches(every: Constituents, rows: list[list[int | None]], names: Sequence[str]) -> list[Match]:
@@ -100,16 +113,28 @@ def _matches(every: Constituents, rows: list[list[int | None]], names: Sequence[
     return found
 
 
-def find(pattern: Pattern, nodes: TreeNodes) -> Ids:
-    """Return the matches [matches, 1 + names]: the node, that of each name or NONE; in order, each once."""
-    return _Search(nodes).matches(pattern)
+def find(pattern: Pattern, nodes: TreeNodes, timeout: float = SECONDS) -> Ids:
+    """Return the matches [matches, 1 + names]: the node, that of each name or NONE; in order, each once.
+
+    timeout: seconds of CPU time
+
+    Raises RanOver beyond that, beyond MATCHES in a tree, and for tables of more than MOST cells.
+    """
+    nodes.clock = Clock(timeout)
+    try:
+        return _Search(nodes, 1 + len(pattern.names)).matches(pattern)
+    except TimeoutError:
+        raise RanOver(f"the search takes more than {timeout:g} s; a longer timeout can be set") from None
+    except TooMany:
+        raise RanOver(f"there are more than {MATCHES:,} matches, or nodes from which they are made") from None
 
 
 class _Search:
-    def __init__(self, nodes: TreeNodes) -> None:
+    def __init__(self, nodes: TreeNodes, columns: int) -> None:
         self.nodes = nodes
         self.texts: dict[str, int] = {}  # what groups of regular expressions hold
-        self.most = inf
+        self.most = MOST // columns
+        self.found = np.zeros(len(nodes.ctrees), np.int64)
         self._ids: dict[int, Ids] = {}
 
     def matches(self, pattern: Pattern) -> Ids:
@@ -125,20 +150,25 @@ class _Search:
         )
 
     def tables(self, pattern: Pattern, node: Node, ids: Ids) -> Iterator[Ids]:
-        """Yield matches in tables [matches, 1 + names], not too large ones unless a node has so many."""
+        """Yield matches in tables [matches, 1 + names]. Raises TooMany where a node has too many."""
         waiting = [ids]
         while waiting:
             some = waiting.pop()
-            self.most = MOST if len(some) > 1 else inf
             try:
                 rows, bound = self.bind(
                     node, some, {name: np.full(len(some), NONE) for name in pattern.names}
                 )
             except TooMany:
+                if len(some) == 1:
+                    raise
                 waiting += [some[len(some) // 2 :], some[: len(some) // 2]]
             else:
                 columns = [some[rows], *(bound[name] for name in pattern.names)]
-                yield np.unique(np.stack(columns, 1), axis=0)
+                table = np.unique(np.stack(columns, 1), axis=0)
+                self.found += np.bincount(self.nodes.tree[table[:, 0]], minlength=len(self.found))
+                if self.found.max() > MATCHES or self.found.sum() > IN_BATCH:
+                    raise TooMany
+                yield table
 
     def ids(self, node: Node) -> Ids:
         """Return the nodes [nodes] that are, or if a name is involved may be, what is sought, in order."""
@@ -149,6 +179,7 @@ class _Search:
 
     def holds(self, said: Said, here: Ids) -> Bools:
         """Return of nodes [here] whether something holds, or if a name is involved may hold [here]."""
+        self.nodes.clock.left()
         if said.relation and said.node:
             return said.relation.exists(self.nodes, here, self.ids(said.node))
         if said.kind == "maybe" or (said.kind == "not" and not said.plain):
@@ -168,8 +199,9 @@ class _Search:
             return _taken(np.flatnonzero(self.holds(said, here)), bound)
         if said.relation and said.node:
             ids = np.unique(bound[said.node.same]) if said.node.same else self.ids(said.node)
-            rows, there = said.relation.pairs(self.nodes, here, ids[ids >= 0], self.most)
-            more, bound = self.bind(said.node, there, _taken(rows, bound)[1])
+            ids = ids[ids >= 0]
+            rows, there = said.relation.pairs(self.nodes, here, ids, self.most)
+            more, bound = self.bind(said.node, ids[there], _taken(rows, bound)[1])
             return rows[more], bound
         if said.kind == "all":
             for clause in said.clauses:
@@ -180,6 +212,8 @@ class _Search:
         if said.kind in ("not", "maybe"):
             others = _taken(np.setdiff1d(rows, ways[0][0]), bound)
             ways = [others] if said.kind == "not" else [*ways, others]
+        if sum(len(found) for found, _ in ways) > self.most:
+            raise TooMany
         none = [np.full(len(found), NONE) for found, _ in ways]
         return np.concatenate([found for found, _ in ways]), {
             name: np.concatenate([way.get(name, no) for (_, way), no in zip(ways, none, strict=True)])
@@ -188,6 +222,7 @@ class _Search:
 
     def bind(self, node: Node, here: Ids, bound: Bound) -> tuple[Ids, Bound]:
         """Return the rows in which a node of the pattern can be the node here [rows], and what is bound."""
+        self.nodes.clock.left()
         fits, labels = np.ones(len(here), bool), self.nodes.labels
         bound = dict(bound)
         if node.same:
@@ -202,7 +237,7 @@ class _Search:
         if node.name:
             bound[node.name] = here
         rows, bound = _taken(np.flatnonzero(fits), bound)
-        if node.said is None or (node.said.plain and not node.same):
+        if node.said is None or not len(rows) or (node.said.plain and not node.same):
             return rows, bound
         more, bound = self.extend(node.said, here[rows], bound)
         return rows[more], bound
@@ -210,8 +245,7 @@ class _Search:
     def _group(self, node: Node, number: int) -> Ids:
         """Return [labels] the number of the text that a group of a regular expression holds of each label."""
         assert node.label is not None
-        held = [node.label.fits(name) for name in self.nodes.names]
-        texts = [match[number] or "" if match else "" for match in held]  # type: ignore[index]
+        texts = [match[number] or "" if match else "" for match in node.label.fitted(self.nodes)]
         return np.array([self.texts.setdefault(text, len(self.texts)) for text in texts])
 
 

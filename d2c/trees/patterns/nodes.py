@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from d2c.trees.ctree import CTree
+from d2c.trees.patterns.limits import SECONDS, Clock
 
 Ids = NDArray[np.int64]  # of nodes, or one number for each of some nodes
 ROOT = "ROOT"
@@ -28,10 +29,11 @@ class TreeNodes:
     tree:         [M] the number of its tree
     labels:       [M] the number of its label in `names`, which a word has, too
     origin:       [M] its id in its c-tree, -1 - i of the i-th word; of ROOT n + K
+    clock:        how much time a search in them has left
     """
 
     def __init__(self, ctrees: Sequence[CTree]) -> None:
-        self.ctrees = ctrees
+        self.ctrees, self.clock = ctrees, Clock(SECONDS)
         self.names: dict[str, int] = {ROOT: 0}
         shapes = [_shape(ctree) for ctree in ctrees]
         tokens = np.array([len(ctree.tokens) for ctree in ctrees])
@@ -76,6 +78,11 @@ class TreeNodes:
         """Return the nodes in the order of their labels [M], and where each begins there [labels + 1]."""
         order = np.argsort(self.labels, kind="stable")
         return order, np.searchsorted(self.labels[order], np.arange(len(self.names) + 1))
+
+    @cached_property
+    def longest(self) -> int:
+        """Return how many characters the longest label has."""
+        return max(map(len, self.names))
 
     @cached_property
     def children(self) -> Ids:

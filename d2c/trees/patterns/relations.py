@@ -9,20 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import inf
 
 import numpy as np
 
 from d2c.base.arrays import Bools
+from d2c.trees.patterns.limits import MOST, TooMany
 from d2c.trees.patterns.nodes import NONE, Ids, TreeNodes
 
 Column = Callable[[TreeNodes, Ids], Ids]  # a number for each of some nodes
 Fitting = Callable[[TreeNodes], Ids]  # those nodes that fit something
 _ABOVE = np.iinfo(np.int64).max
-
-
-class TooMany(Exception):
-    """More pairs than are wanted at once."""
 
 
 class Relation:
@@ -43,8 +39,8 @@ class Relation:
         begin, end = self.ranges(nodes, a)
         return np.asarray(keys[np.searchsorted(keys, begin)] < end)
 
-    def pairs(self, nodes: TreeNodes, a: Ids, b: Ids, most: float = inf) -> tuple[Ids, Ids]:
-        """Return all pairs: places in `a` [pairs], nodes of `b` [pairs]. Raises TooMany beyond `most`."""
+    def pairs(self, nodes: TreeNodes, a: Ids, b: Ids, most: int = MOST) -> tuple[Ids, Ids]:
+        """Return all pairs: places in `a` [pairs], in `b` [pairs]. Raises TooMany beyond `most`."""
         keys = self.keys(nodes, b)
         order = np.argsort(keys, kind="stable")[np.count_nonzero(keys < 0) :]
         begin, end = (np.searchsorted(keys[order], side) for side in self.ranges(nodes, a))
@@ -53,7 +49,7 @@ class Relation:
         if total > most:
             raise TooMany
         places = np.repeat(begin - np.cumsum(counts) + counts, counts) + np.arange(total)
-        return np.repeat(np.arange(len(a)), counts), b[order[places]]
+        return np.repeat(np.arange(len(a)), counts), order[places]
 
 
 @dataclass(frozen=True)
@@ -93,36 +89,80 @@ class Below(Relation):
 
 
 @dataclass(frozen=True)
+class Through(Below):
+    """A dominates B, and all nodes between fit."""
+
+    through: Fitting = lambda nodes: np.arange(nodes.count)
+
+    def _tops(self, nodes: TreeNodes) -> Ids:
+        """Return of each node the lowest at or above it that does not fit, or ROOT [M]."""
+        tops = np.arange(nodes.count)
+        fitting = self.through(nodes)
+        fitting = fitting[nodes.parent[fitting] >= 0]
+        tops[fitting] = nodes.parent[fitting]
+        while (tops != (higher := tops[tops])).any():
+            tops = higher
+        return tops
+
+    def keys(self, nodes: TreeNodes, b: Ids) -> Ids:
+        above = nodes.parent[b]
+        return np.where(above >= 0, self._tops(nodes)[above] * (nodes.count + 1) + b, NONE)
+
+    def ranges(self, nodes: TreeNodes, a: Ids) -> tuple[Ids, Ids]:
+        begin = self._tops(nodes)[a] * (nodes.count + 1)
+        return begin + a + 1, begin + nodes.end[a]
+
+
+@dataclass(frozen=True)
+class Inverse(Relation):
+    """B has A."""
+
+    of: Relation
+
+    def exists(self, nodes: TreeNodes, a: Ids, b: Ids) -> Bools:
+        begin, end = (np.sort(side) for side in self.of.ranges(nodes, b))
+        keys = self.of.keys(nodes, a)
+        within = np.searchsorted(begin, keys, "right") > np.searchsorted(end, keys, "right")
+        return np.asarray(within & (keys >= 0))
+
+    def pairs(self, nodes: TreeNodes, a: Ids, b: Ids, most: int = MOST) -> tuple[Ids, Ids]:
+        at, places = self.of.pairs(nodes, b, a, most)
+        return places, at
+
+
+@dataclass(frozen=True)
 class Chain(Relation):
-    """A has B by a relation, or by a chain of it through nodes that fit."""
+    """A is right before B, or right after it, or there is a row of nodes between that fit.
+
+    step: of neighbours: nodes are entered at one border, the key, and left at the other, the least of a range
+    """
 
     step: Relation
     through: Fitting
 
     def exists(self, nodes: TreeNodes, a: Ids, b: Ids) -> Bools:
-        found = np.zeros(len(a), bool)
-        for begin in range(0, len(a), 1000):
-            found[begin + self.pairs(nodes, a[begin : begin + 1000], b)[0]] = True
-        return found
+        between = self.through(nodes)
+        enter, leave = self.step.keys(nodes, between), self.step.ranges(nodes, between)[0]
+        reaching = np.zeros(nodes.last.max() + 2, bool)  # borders from which a row leads to a B
+        reaching[self.step.keys(nodes, b)] = True
+        order, reached = np.argsort(enter * np.sign(enter - leave)), bytearray(reaching)
+        for at, further in zip(enter[order].tolist(), leave[order].tolist(), strict=True):
+            reached[at] |= reached[further]
+        return np.frombuffer(reached, bool)[self.step.ranges(nodes, a)[0]]
 
-    def pairs(self, nodes: TreeNodes, a: Ids, b: Ids, most: float = inf) -> tuple[Ids, Ids]:
+    def pairs(self, nodes: TreeNodes, a: Ids, b: Ids, most: int = MOST) -> tuple[Ids, Ids]:
         through, found = self.through(nodes), [np.zeros(0, np.int64)]
         rows = np.arange(len(a))
         while len(rows):
+            nodes.clock.left()
             last, at = self.step.pairs(nodes, a, b, most)
-            found.append(rows[last] * nodes.count + at)
+            found.append(rows[last] * len(b) + at)
+            if sum(map(len, found)) > most:
+                raise TooMany
             last, at = self.step.pairs(nodes, a, through, most)
-            rows, a = np.divmod(np.unique(rows[last] * nodes.count + at), nodes.count)
-        rows, at = np.divmod(np.unique(np.concatenate(found)), nodes.count)
+            rows, a = np.divmod(np.unique(rows[last] * nodes.count + through[at]), nodes.count)
+        rows, at = np.divmod(np.unique(np.concatenate(found)), max(len(b), 1))
         return rows, at
-
-
-class Above(Chain):
-    """A is dominated by B."""
-
-    def exists(self, nodes: TreeNodes, a: Ids, b: Ids) -> Bools:
-        begun, ended = np.searchsorted(b, a), np.searchsorted(np.sort(nodes.end[b]), a, "right")
-        return begun > ended
 
 
 def _node(_nodes: TreeNodes, x: Ids) -> Ids:
@@ -202,5 +242,10 @@ def inverse(relation: Same) -> Same:
 for _sign, _relation in _DIRECTED.items():
     _side = _sign.replace("<", ">") if "<" in _sign else _sign.translate(_TURNED)
     RELATIONS[_side] = inverse(_relation)
-PARENT = RELATIONS[">"]
-RELATIONS[">>"] = Above(PARENT, lambda nodes: np.arange(nodes.count))
+RELATIONS[">>"] = Inverse(Below())
+CHAINS: dict[str, Callable[[Fitting], Relation]] = {
+    "<": lambda fitting: Through(through=fitting),
+    ">": lambda fitting: Inverse(Through(through=fitting)),
+    ".": lambda fitting: Chain(RELATIONS["."], fitting),
+    ",": lambda fitting: Chain(RELATIONS[","], fitting),
+}

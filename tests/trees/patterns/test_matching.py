@@ -147,7 +147,7 @@ def test_deep_trees_and_many_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(deep.search("A << B")) == len(deep.search("A <+(A) B")) == len(deep.search("A <<: b")) == 400
     assert len(deep.search("B >> A")) == 1 and len(deep.search("B >> A=a")) == 400
     tree = Tree(parse_bracket("(S " + "(A a) " * 60 + ")"))
-    monkeypatch.setattr("d2c.trees.patterns.matches.MOST", 100)
+    monkeypatch.setattr("d2c.trees.patterns.matches.MOST", 8000)  # less than all triples together
     assert len(tree.search("A=a .. A=b")) == 60 * 59 // 2
     assert len(tree.search("A=a .. (A=b .. A=c)")) == 60 * 59 * 58 // 6
 
@@ -198,6 +198,11 @@ def test_heads_are_asked_for() -> None:
         ("!/(a)/#1%x", "so many groups"),
         ("NP ?? PP", "'PP': a relation is missing here"),
         ("NP < PP |", "its end: a label"),
+        ("NP" + " < PP" * 200, "a pattern has at most 200 nodes"),
+        (f"/{'a' * 1001}/", "it has more than 1,000 characters"),
+        ("/(a{900}){900}/", "its repetitions are too large"),
+        (f"/{'a{9999}' * 9}/", "its repetitions are too large"),
+        (f"NP < PP {'x' * 5000}", r"'x+\.\.\.x+': here a relation is missing"),
     ],
 )
 def test_what_cannot_be_read_says_where(pattern: str, says: str | None) -> None:
@@ -207,7 +212,7 @@ def test_what_cannot_be_read_says_where(pattern: str, says: str | None) -> None:
     with pytest.raises(ValueError, match=r"^the pattern\b") as error:
         compiled(pattern)
     error.match(says)
-    assert "\n" not in str(error.value)
+    assert "\n" not in str(error.value) and len(str(error.value)) < 200
 
 
 def test_python_alone_reads_a_tree_of_one_token() -> None:
