@@ -36,21 +36,32 @@ function browse(page) {
 
   function list(at = 0) {
     let terms = [];
+    const wrong = error => { $("count").textContent = error.message; };
     try {
       terms = termsOf($("query").value);
     } catch (error) {
-      $("count").textContent = error.message;
+      return wrong(error);
+    }
+    if (!matched(terms, error => error ? wrong(error) : list(at))) {
+      $("count").textContent = "searching …";
       return;
     }
     found = [];
-    for (const s of data.sentences) {
-      const nodes = page.fits(s) && search(terms, s);
-      if (nodes) found.push({ s, nodes });
+    let over = 0;
+    clock.start();
+    for (const s of data.sentences) if (page.fits(s)) {
+      try {
+        const nodes = search(terms, s);
+        if (nodes) found.push({ s, nodes });
+      } catch (error) {
+        if (!(error instanceof RangeError)) throw error;
+        over++;
+      }
     }
     const order = $("order") && page.orders[$("order").value];
     if (order) found.sort((a, b) => order(a.s, b.s));
     const number = count => count.toLocaleString("en");
-    $("count").textContent = `${number(found.length)} of ${number(data.sentences.length)} sentences${page.note}`;
+    $("count").textContent = `${number(found.length)} of ${number(data.sentences.length)} sentences${page.note}${over ? `; ${number(over)} not searched: that takes too long` : ""}`;
     $("list").textContent = $("pictures").textContent = "";
     listed = 0;
     current = -1;

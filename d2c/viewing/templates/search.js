@@ -7,7 +7,8 @@ const TOKEN = new RegExp(String.raw`\s*(?:(?<words>"[^"]*")|(?<regex>\/(?:\\.|[^
   + String.raw`|(?<name>(?:_ROOT_|(?:PRP|WP)\$(?![-+.,])|[^\s0-9(\/|@!#%&)=?\[\]><~_.,$:{};"])`
   + String.raw`(?:\|(?:PRP|WP)\$(?![-+.,])|[^\s(\/@!#%&)=?\[\]><~.,$:{};"])*)`
   + String.raw`|(?<mark>[()\[\]{};&|!?@#%=~])|(?<end>$))`, "uy");
-const LABELS = ["words", "regex", "arc", "any", "name"], DEEPEST = 50;
+const LABELS = ["words", "regex", "arc", "any", "name"], DEEPEST = 50, MOST_NODES = 200, MATCHES = 100_000;
+let SECONDS = 5; // for a search in all sentences, and for regular expressions
 const BASIC = /^(?:([-=|#^~_[]).*?\1|.)[^-=|#^~_[]*/su;
 
 // Relations of A to B in a tree t of a sentence.
@@ -85,9 +86,12 @@ function fitting(fits, { word = false, arc = false, groups = [] } = {}) {
   return label;
 }
 
+// `*` stands for any letters. What lies between stars is taken where it is found first, \1 of (?=(...)), and never taken
+// back: linear time.
 function starred(text, flags) {
-  const source = text.split("*").map(part => part.replace(/[\\^$.+?()[\]{}|/]/gu, "\\$&")).join(".*");
-  const regex = new RegExp(`^${source}$`, "s" + flags);
+  const [first, ...parts] = text.split("*").map(part => part.replace(/[\\^$.+?()[\]{}|/]/gu, "\\$&"));
+  const last = parts.length ? `.*${parts.pop()}` : "";
+  const regex = new RegExp(`^${first}${parts.map((part, k) => `(?=(.*?${part}))\\${k + 1}`).join("")}${last}$`, "s" + flags);
   return one => regex.test(one);
 }
 
@@ -96,9 +100,48 @@ function regular(text) {
   return new RegExp(text.replace(/^\(\?i\)/u, "").replaceAll("(?i:", "(?:"), insensitive ? "i" : "");
 }
 
+// What regular expressions may take long for: those with more than one repetition, or one of a group. `known`: by
+// text, what they find, where a worker has matched them.
+const hard = new Map();
+function isHard(source) {
+  const bare = source.replace(/\\\D|\(\?i\)|\(\?:/gu, ""), repeated = bare.match(/[*+?{]/gu) || [];
+  return repeated.length > 1 || (repeated.length === 1 && /[|\\]|\)[*+?{]/u.test(bare)) || bare.split("|").length > 11;
+}
+
+function knownOf(regex) {
+  if (!hard.has(String(regex))) hard.set(String(regex), { regex, known: new Map() });
+  return hard.get(String(regex));
+}
+
+// Matches the hard expressions of a pattern with all texts of the page, in a worker that is stopped after SECONDS, or when
+// another search begins. Returns whether they are matched; if not yet, `then` is called, with an Error if it took too long.
+let stop = () => {};
+function matched(pattern, then) {
+  stop();
+  if (!pattern?.hard.length) return true;
+  const texts = new Set(["ROOT", ...data.tags, ...data.labels, ...data.sentences.flatMap(s => s.w)]);
+  for (const text of [...texts]) texts.add(basicOf(text));
+  const open = pattern.hard.map(one => [one, [...texts].filter(text => !one.known.has(text))]).filter(([, some]) => some.length);
+  if (!open.length) return true;
+  const find = event => postMessage(event.data.map(([regex, some]) => some.map(text => { const found = regex.exec(text); return found && [...found]; })));
+  const address = URL.createObjectURL(new Blob([`onmessage = ${find}`], { type: "text/javascript" })), worker = new Worker(address);
+  const end = error => { stop(); then(error); };
+  const late = setTimeout(() => end(new Error(`a regular expression takes more than ${SECONDS} s`)), 1000 * SECONDS);
+  stop = () => { clearTimeout(late); worker.terminate(); URL.revokeObjectURL(address); stop = () => {}; };
+  worker.onerror = event => end(new Error(`a regular expression: ${event.message}`));
+  worker.onmessage = event => {
+    open.forEach(([one, some], k) => some.forEach((text, i) => one.known.set(text, event.data[k][i])));
+    end();
+  };
+  worker.postMessage(open.map(([one, some]) => [one.regex, some]));
+  return false;
+}
+
+const basicOf = text => (BASIC.exec(text) || [text])[0];
+
 class Reader {
   constructor(text) {
-    Object.assign(this, { text, at: 0, depth: 0, names: [], known: new Set(), hidden: false, rows: 0 });
+    Object.assign(this, { text, at: 0, depth: 0, names: [], known: new Set(), hidden: false, rows: 0, size: 0, hard: [] });
     this.next();
   }
 
@@ -129,7 +172,8 @@ class Reader {
   }
 
   fail(wrong) {
-    throw new Error(`the pattern at character ${this.begin + 1}, ${this.token ? `'${this.token}'` : "its end"}: ${wrong}`);
+    const shown = `'${this.token}'`, short = shown.length > 40 ? `${shown.slice(0, 18)}...${shown.slice(-18)}` : shown;
+    throw new Error(`the pattern at character ${this.begin + 1}, ${this.token ? short : "its end"}: ${wrong}`);
   }
 
   take(...tokens) {
@@ -154,7 +198,7 @@ class Reader {
       nodes.push(this.whole());
     }
     if (this.kind !== "end") this.fail("here a relation is missing, or a bracket closes that is not open");
-    return { nodes, names: this.names };
+    return { nodes, names: this.names, hard: this.hard };
   }
 
   whole() {
@@ -172,7 +216,13 @@ class Reader {
     return ["relation", "chain", "exactly"].includes(this.kind) || (this.kind === "mark" && "!?[(&".includes(this.token));
   }
 
+  count(nodes) {
+    this.size += nodes;
+    if (this.size > MOST_NODES) this.fail(`a pattern has at most ${MOST_NODES} nodes`);
+  }
+
   node() {
+    this.count(1);
     if (this.take("=")) return { same: this.reference() };
     if (this.take("~")) return { alike: this.reference(), name: this.named() };
     const node = this.kind === "words" ? this.words() : { label: this.label() };
@@ -204,12 +254,14 @@ class Reader {
       } catch (error) {
         this.fail(`no regular expression: ${error.message}`);
       }
-      fits = text => regex.exec(text);
+      const one = isHard(token.slice(1, -1)) ? knownOf(regex) : null;
+      if (one) this.hard.push(one);
+      fits = text => one?.known.has(text) ? one.known.get(text) : regex.exec(text);
     } else if (kind === "arc") fits = starred(token.slice(4), "");
     else if (kind === "name") fits = text => token.replaceAll("_ROOT_", "ROOT").split("|").includes(text);
     this.next();
     const plain = fits, groups = [];
-    if (basic) fits = text => plain((BASIC.exec(text) || [text])[0]);
+    if (basic) fits = text => plain(basicOf(text));
     const wanted = fits;
     if (negated) fits = text => !wanted(text);
     while (this.take("#")) {
@@ -226,6 +278,7 @@ class Reader {
   words() {
     const row = this.next().replaceAll('"', "").split(/\s+/u).filter(Boolean);
     if (!row.length) this.fail("there are no words in the quotation marks before it");
+    this.count(row.length - 1);
     let said;
     for (let i = row.length - 1; i >= 0; i--) {
       const label = fitting(starred(row[i], row[i] === row[i].toLowerCase() ? "i" : ""), { word: true });
@@ -365,6 +418,14 @@ function nodesOf(s, tree) {
   return t;
 }
 
+// Ends a search that takes too long: `step` throws then.
+const clock = {
+  end: Infinity, steps: 0,
+  start() { this.end = performance.now() + 1000 * SECONDS; },
+  step() { if (++this.steps % 1000 === 0) this.check(); },
+  check() { if (performance.now() > this.end) throw new RangeError("the time is up"); },
+};
+
 // Each way in which a node of the pattern is the node x, as an object of names; `bound`: names so far.
 function* waysOf(node, t, x, bound) {
   if (node.same && bound[node.same] !== x) return;
@@ -382,9 +443,13 @@ function* waysOf(node, t, x, bound) {
 }
 
 function* waysIn(said, t, x, bound, from = 0) {
+  clock.step();
   if (said.has) {
     const { node } = said, ids = node.same ? [bound[node.same]].filter(id => id !== undefined) : node.label ? node.label.ids(t) : t.parent.keys();
-    for (const y of ids) if (said.has(t, x, y)) yield* waysOf(node, t, y, bound);
+    for (const y of ids) {
+      clock.step();
+      if (said.has(t, x, y)) yield* waysOf(node, t, y, bound);
+    }
   } else if (said.kind === "all") {
     if (from === said.parts.length) yield bound;
     else for (const more of waysIn(said.parts[from], t, x, bound)) yield* waysIn(said, t, x, more, from + 1);
@@ -412,16 +477,19 @@ function matchesIn(pattern, t) {
     const named = pattern.names.length > 0 || node.said;
     for (const bound of waysOf(node, t, x, {})) {
       found.set([x, ...pattern.names.map(name => bound[name] ?? -1)].join(), { ...bound, "": x });
+      if (found.size > MATCHES) throw new RangeError("too many matches");
       if (!named || !pattern.names.length) break;
     }
   }
   return [...found.values()];
 }
 
-// Of each tree of a sentence the nodes to be marked; null where the pattern is in none of them.
+// Of each tree of a sentence the nodes to be marked; null where the pattern is in none of them. Throws a RangeError over
+// a limit.
 function search(pattern, s) {
   const trees = s.c.length ? s.c : [null];
   if (!pattern) return trees.map(() => new Set());
+  clock.check();
   const sides = trees.map(tree => {
     const marked = new Set();
     if (!pattern.nodes.some(node => node.label.mayBeIn(s, tree || trees[0]))) return marked;
