@@ -78,11 +78,10 @@ def search(
     trees: tuple[Path, ...],
     counted: bool,
     also: tuple[str, ...],
-    timeout: float,
     output: Path,
     head_rules: str,
     reading: Reading,
-    **table: Any,
+    **options: Any,
 ) -> None:
     """Find a pattern such as `NP < (PP $ NP)`, in Tregex's language, in trees.
 
@@ -96,13 +95,13 @@ def search(
     if is_called(output, PAGES):
         if counted:
             raise click.UsageError("-o FILE.html shows matches, and goes without --count")
-        return _write_page(pattern, files, output, head_rules, reading, timeout)
-    counts, to = CountTable("pattern", "matches"), table["to"] or table_format(output)
-    columns = counts.columns if counted else _columns(pattern, table["brackets"])
+        return _write_page(pattern, files, output, head_rules, reading, options["timeout"])
+    counts, to = CountTable("pattern", "matches"), options["to"] or table_format(output)
+    columns = counts.columns if counted else _columns(pattern, options["brackets"])
     patterns, none = (pattern, *also), True
     with TABLES[to].opened(output, columns, to == "csv") as put:
         for file in files:
-            sentences = search_file(file, patterns, reading, head_rules, timeout)
+            sentences = search_file(file, patterns, reading, head_rules, options["timeout"])
             for source, one, found in shown(sentences, "trees", f"searching {file_name(file)}", [file]):
                 none = none and not any(found)
                 if counted:
@@ -111,7 +110,7 @@ def search(
                     continue
                 for match in found[0]:
                     row = {"file": source, **match.to_dict()}
-                    row |= {"brackets": str(match.tree)} if table["brackets"] else {}
+                    row |= {"brackets": str(match.tree)} if options["brackets"] else {}
                     put(row if to == "json" else _flat(row))
         for row in counts.rows(map(file_name, files), patterns) if counted else ():
             put(row)

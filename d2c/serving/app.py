@@ -33,8 +33,8 @@ Handler = Callable[[Request], Awaitable[Response]]
 _JSON, _HTML = "application/json", "text/html; charset=utf-8"
 _SCRIPT = re.compile("<script>(.*?)</script>", re.DOTALL)
 _POLICY = (
-    "default-src 'none'; style-src 'unsafe-inline'; connect-src 'self'; worker-src blob:; base-uri 'none'; form-action 'none'; "
-    "frame-ancestors 'none'"
+    "default-src 'none'; style-src 'unsafe-inline'; connect-src 'self'; worker-src blob:; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'"
 )
 _SECURE = {
     "Cache-Control": "no-store",

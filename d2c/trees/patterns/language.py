@@ -13,7 +13,7 @@ import numpy as np
 
 from d2c.base.errors import shortened
 from d2c.trees.cleaning import basic_label
-from d2c.trees.patterns.limits import SHORT, Search, searchers
+from d2c.trees.patterns.limits import SHORT_LABEL, Fits, searchers
 from d2c.trees.patterns.nodes import ROOT, Ids, TreeNodes
 from d2c.trees.patterns.relations import CHAINS, RELATIONS, Relation, inverse, nth_child
 
@@ -42,7 +42,7 @@ class Label:
     fits:   of a label; names: all that fit, where they are known; word: only words fit
     basic:  of a label without functions and indices; negated: what does not fit
     groups: of a regular expression: the number of a group, and of which variable it is the value
-    timed:  of labels that are not SHORT, or where `fits` is None: takes a `timeout`
+    timed:  of labels that are not SHORT_LABEL, or where `fits` is None: takes a `timeout`
     """
 
     fits: Callable[[str], object] | None
@@ -51,14 +51,14 @@ class Label:
     groups: tuple[tuple[int, str], ...] = ()
     basic: bool = False
     negated: bool = False
-    timed: Search | None = None
+    timed: Fits | None = None
 
     def fitted(self, nodes: TreeNodes) -> list[Any]:
         """Return of each label of some trees whether it fits, or the match of a regular expression
         [labels]."""
         labels = map(basic_label, nodes.names) if self.basic else nodes.names
         found: list[object]
-        if self.timed and (self.fits is None or nodes.longest > SHORT):
+        if self.timed and (self.fits is None or nodes.longest > SHORT_LABEL):
             found = [self.timed(label, timeout=nodes.clock.left()) for label in labels]
         else:
             assert self.fits
@@ -236,7 +236,7 @@ class _Reader:
         kind, text = self.kind, self.token
         fits: Callable[[str], object] | None
         names: frozenset[str] | None = None
-        timed: Search | None = None
+        timed: Fits | None = None
         if kind == "regex":
             try:
                 fits, timed = searchers(text[1:-1])

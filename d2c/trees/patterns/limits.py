@@ -14,12 +14,12 @@ IN_BATCH = 1_000_000  # matches in trees that are searched together
 _LONG = 1e9  # seconds; `regex` takes no more than 1e12
 _LONGEST = 1000  # characters of a regular expression
 _LARGEST = 100_000  # characters of one with its repetitions written out, as `regex` compiles it
-SHORT = 200  # characters of a label
+SHORT_LABEL = 200  # characters of a label
 _CHOICES = 10  # alternatives of which each may double the time
 _ESCAPED = re.compile(r"(\\N\{[^}]*\}|\\.)|(\{(?!\d*,?\d*\}))", re.DOTALL)
 
 
-Search = Callable[..., re.Match[str] | None]
+Fits = Callable[..., re.Match[str] | None]
 
 
 class RanOver(ValueError):
@@ -44,12 +44,12 @@ class Clock:
         return left
 
 
-def searchers(source: str) -> tuple[Search | None, Search]:
+def searchers(source: str) -> tuple[Fits | None, Fits]:
     """Return two searches of a regular expression of Python's: a quick one, if there is one, and one that
     takes a `timeout`, after which it raises TimeoutError.
 
     The former, by Python's own engine, cannot be stopped; it takes quadratic time at most, in labels that are
-    SHORT. The latter, by `regex`, has a fifth of its speed.
+    SHORT_LABEL. The latter, by `regex`, has a fifth of its speed.
 
     Raises ValueError for what is no expression, or too large.
     """
