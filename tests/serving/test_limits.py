@@ -43,13 +43,14 @@ def is_well(server: Server) -> bool:
 
 
 def test_a_request_is_tried_again_where_its_worker_dies(tmp_path: Path) -> None:
-    with toy(tmp_path / "log") as server:
+    log, bodies = tmp_path / "log", (b"sleeps 0.5", b"well", b"dies 9", b"fails", b"well")
+    with toy(log) as server, ThreadPoolExecutor(5) as pool:
+        assert server.asked("/health")[:2] == (200, {"waiting": 0, "ready": 1})
         assert server.asked("/parse", b"dies 1")[:2] == (200, "dies")
-        (tmp_path / "log").unlink()
-        status, said, headers = server.asked("/parse", b"dies 2")
-        assert (status, headers["retry-after"]) == (503, "1")
-        assert said == {"error": "it cannot be parsed: its worker died: it was killed, or memory was short"}
-        assert is_well(server)
+        # Those that wait are a batch; of one that fails each is tried alone.
+        said = [*pool.map(lambda body: server.asked("/parse", body), bodies)]
+    assert [one[0] for one in said] == [200, 200, 503, 500, 200] and said[2][2]["retry-after"] == "1"
+    assert said[2][1] == {"error": "it cannot be parsed: its worker died: it was killed, or memory was short"}
 
 
 def test_one_that_died_with_nothing_to_do_is_not_missed(server: Server) -> None:
@@ -91,13 +92,6 @@ def test_what_nobody_waits_for_is_not_worked_on(server: Server, log: Path) -> No
     assert (status == 504) == ("never" not in log.read_text())
 
 
-def test_those_that_wait_are_a_batch_of_which_one_alone_fails(tmp_path: Path) -> None:
-    bodies = (b"sleeps 0.5", b"well", b"dies 9", b"fails", b"well")
-    with toy(tmp_path / "log") as server, ThreadPoolExecutor(5) as pool:
-        said = [*pool.map(lambda body: server.asked("/parse", body)[0], bodies)]
-    assert said == [200, 200, 503, 500, 200]
-
-
 @pytest.mark.parametrize("chunked", [False, True])
 def test_too_many_bytes(server: Server, chunked: bool) -> None:
     with socket.create_connection(("127.0.0.1", server.port)) as client:
@@ -120,11 +114,6 @@ def test_who_sends_slowly_is_not_waited_for(server: Server) -> None:
     with socket.create_connection(("127.0.0.1", server.port)) as client:
         client.sendall(b"POST /parse HTTP/1.1\r\nhost: localhost\r\ncontent-length: 9\r\n\r\nwe")
     assert server.asked("/parse", b"well")[0] == 200
-
-
-def test_health_says_whether_a_worker_is_there(tmp_path: Path) -> None:
-    with toy(tmp_path / "log", jobs=2) as server:
-        assert server.asked("/health")[:2] == (200, {"waiting": 0, "ready": 2})
 
 
 def test_a_model_that_cannot_be_loaded(tmp_path: Path) -> None:
