@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 from d2c.commands.cli import cli
 from d2c.parsing.json_lines import sentence_of_row
+from d2c.parsing.sentence import Sentence
 from d2c.parsing.sentences import numbered_sentences
 from d2c.trees.formats.discbracket import parse_discbracket
 from d2c.trees.formats.reading import Reading
@@ -90,9 +91,20 @@ def test_other_tables(tmp_path: Path) -> None:
     pq.write_table(pa.table({"text": ["She left."]}), file)
     with faulty(file, about="'file'"):
         list(numbered_sentences(file, Reading()))
+    pq.write_table(pa.table({name: ["a"] for name in SHE | {"error": ""}}), file)
+    with faulty(file, about="its columns have other types"):
+        list(numbered_sentences(file, Reading()))
     file.write_bytes(file.read_bytes()[:-9])
     with faulty(file, about="is no Parquet file"):
         list(numbered_sentences(file, Reading()))
+
+
+def sentence(row: dict[str, Any]) -> Sentence:
+    """The sentence of a row, whose offsets are read as columns."""
+    places = row.get("offsets") or []
+    if all(isinstance(place, dict) for place in places):
+        places = {name: [place[name] for place in places] for name in ("start", "end")}
+    return sentence_of_row(row | {"offsets": places})
 
 
 @pytest.mark.parametrize(
@@ -100,9 +112,9 @@ def test_other_tables(tmp_path: Path) -> None:
 )
 def test_rows_of_other_programs_are_refused(change: dict[str, Any]) -> None:
     row = {"error": None} | SHE
-    assert sentence_of_row(row).tree.labels
+    assert sentence(row).tree.labels
     with pytest.raises(ValueError, match="^no row as `d2c corpus` writes it|^there is no 'tags'"):
-        sentence_of_row(row | change)
+        sentence(row | change)
 
 
 @pytest.mark.parametrize("word", ["1=2", "0=one", "0="])
@@ -110,16 +122,16 @@ def test_words_that_look_like_those_of_discbracket(word: str) -> None:
     span = {"label": "NP", "start": 0, "end": 1, "head": 0, "confidence": 0.5}
     place = {"text": word, "offsets": [{"start": 0, "end": len(word)}]}
     row = {"error": None, "file": "a.txt", "tokens": [word], "tags": ["CD"], "spans": [span]} | place
-    found = sentence_of_row(row | {"bracket": f"(TOP (NP (CD {word})))"})
+    found = sentence(row | {"bracket": f"(TOP (NP (CD {word})))"})
     assert (found.tree.tokens.forms, found.confidences) == ((word,), (0.5,))
-    numbered = sentence_of_row(row | {"bracket": f"(TOP (NP (CD 0={word})))"})
+    numbered = sentence(row | {"bracket": f"(TOP (NP (CD 0={word})))"})
     assert (numbered.tree.tokens.forms, numbered.confidences) == ((word,), None)
 
 
 def test_words_and_tags_of_a_tree_with_gaps_are_those_of_the_row() -> None:
     row = GAPS | {"tokens": ["-LRB-", "x y"], "tags": ["(", "CD"], "text": None, "offsets": None, "error": ""}
     row["bracket"] = "(TOP (S (-LRB- 0=-LRB-) (CD 1=x\u00a0y)))"
-    tokens = sentence_of_row(row).tree.tokens
+    tokens = sentence(row).tree.tokens
     assert (tokens.forms, tokens.tags) == (("-LRB-", "x y"), ("(", "CD"))
     with pytest.raises(ValueError, match="its brackets are not over its tokens"):
-        sentence_of_row(row | {"bracket": "(TOP (S (-LRB- 0=-LRB-) (CD 1=x\u00a0y) (X 2=z)))"})
+        sentence(row | {"bracket": "(TOP (S (-LRB- 0=-LRB-) (CD 1=x\u00a0y) (X 2=z)))"})
