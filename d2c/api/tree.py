@@ -270,17 +270,9 @@ class Tree:
         The tree has no confidences. Raises ValueError for another `how`, for `head` in a tree without heads,
         and for a label that begins with @.
         """
-        ctree = self.ctree
-        if how == "head" and ctree.head_children is None:
+        if how == "head" and self.ctree.head_children is None:
             raise ValueError("this tree has no heads; d2c.read(FILE, head_rules=...) finds some")
-        firsts = {
-            "left": tuple([kids[0] for kids in ctree.children]),
-            "right": tuple([kids[-1] for kids in ctree.children]),
-            "head": ctree.head_children or (),
-        }
-        if how not in firsts:
-            raise ValueError(f"{how!r} is none of {', '.join(firsts)}")
-        return Tree(binarized(ctree, firsts[how]), None, self.offsets, self.text)
+        return Tree(binarized(self.ctree, how), None, self.offsets, self.text)
 
     def unbinarized(self) -> Tree:
         """Return the tree without the nodes that `binarized` made: all whose labels begin with @."""

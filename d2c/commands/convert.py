@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -12,15 +13,18 @@ import click
 from d2c.base.errors import FormatError, refusing
 from d2c.base.files import open_output
 from d2c.base.inputs import is_called, names_of, of_each
-from d2c.commands.options import FilePath, continuous_option, file_options, format_of_trees
+from d2c.commands.options import FilePath, continuous_option, file_options, format_of_trees, heads_option
 from d2c.commands.progress import shown
 from d2c.commands.terminal import say
+from d2c.trees.binarization import FIRST, binarized
+from d2c.trees.ctree import CTree
 from d2c.trees.formats.conllu import CONLLU, format_conllu, read_conllu
 from d2c.trees.formats.constituency import CONSTITUENCY
 from d2c.trees.formats.conversion import convert_treebank, told_left_out
 from d2c.trees.formats.reading import Reading
 from d2c.trees.formats.registry import DTREE_SUFFIXES, TARGETS, treebank_called, treebank_in
 from d2c.trees.formats.universal import UNIVERSAL
+from d2c.trees.heads import load_head_rules
 from d2c.trees.patterns.edits import Editing, edit_of
 
 
@@ -62,6 +66,13 @@ def _editing(
 @click.option(
     "--heads", type=FilePath, help="Mark the heads that these d-trees (CoNLL-U, same tokens) induce."
 )
+@click.option(
+    "--binarize",
+    type=click.Choice([*FIRST]),
+    help="Two children of a node at most: parts of NP are nodes @NP, lowest on this side, or at the head.",
+)
+@click.option("--unbinarize", is_flag=True, help="Remove nodes called @..., as --binarize makes them.")
+@heads_option
 @file_options
 def convert(
     sources: tuple[Path, ...],
@@ -69,6 +80,8 @@ def convert(
     target_format: str | None,
     clean: bool,
     heads: Path | None,
+    binarize: str | None,
+    head_rules: str,
     reading: Reading,
 ) -> None:
     """Rewrite treebanks in another format. Whatever TARGET cannot hold is counted on standard error;
@@ -81,7 +94,7 @@ def convert(
     *.conll) become CoNLL-U with all its columns; `encode` and `decode` convert between trees and d-trees.
     `--to ud` makes Universal Dependencies of English trees with the labels of the Penn Treebank, by rules.
     """
-    reading = replace(reading, raw=not clean, unparsed=True)
+    reading = replace(reading, raw=not clean, unparsed=True, last=_last(binarize, head_rules))
     if heads and (reading.traces or reading.merge):
         raise click.UsageError("--traces and --merge keep no heads; convert twice")
     if heads and reading.edits:
@@ -101,11 +114,12 @@ def convert(
     kinds.append(to_conllu)
     if len({*kinds}) > 1 and "-" not in map(str, (*files, target)):
         raise click.UsageError("use `d2c encode` and `d2c decode` between trees and CoNLL-U")
-    of_trees = (clean, heads, target_format, reading.format_name, reading.traces, reading.merge)
-    if any(kinds) and any((*of_trees, reading.edits, reading.move_punctuation, reading.continuous)):
+    transforms = reading.traces, reading.merge, reading.move_punctuation, reading.continuous, reading.edits
+    of_trees = clean, heads, target_format, reading.format_name, *transforms, reading.unbinarize, binarize
+    if any(kinds) and any(of_trees):
         raise click.UsageError(
             "CoNLL-U has no c-trees; leave out --to, --from, --clean, --traces, --merge, --heads, "
-            "--edit, --move-punctuation and --continuous"
+            "--edit, --move-punctuation, --continuous and --(un)binarize"
         )
     left_out = Counter[str]()
     with open_output(target) as stream:
@@ -123,3 +137,11 @@ def convert(
         say(f"{names_of(files)}: {edit}")
     if left_out:
         say(f"{names_of(files)}: left out: {told_left_out(left_out)}")
+
+
+def _last(binarize: str | None, head_rules: str) -> Callable[[CTree], CTree] | None:
+    """Return what makes trees binary in one of the ways FIRST; None for nothing."""
+    if not binarize:
+        return None
+    rules = load_head_rules(head_rules) if binarize == "head" else None
+    return lambda ctree: binarized(rules.headed(ctree) if rules else ctree, binarize)

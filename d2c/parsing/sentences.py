@@ -61,6 +61,6 @@ def numbered_sentences(
         if as_named and sentence.file != source:
             source, before = sentence.file, number - 1
         if sentence.error:
-            told(NoTree(file_name(file), 0, number, f"was not parsed: {sentence.why}"))
+            told(NoTree(file_name(file), 0, number, sentence.why))
         else:
             yield number - before, sentence

@@ -155,15 +155,18 @@ def unbinarize(
     return CTree(tokens, tuple(labels), in_order, tuple(head_children), top)
 
 
-def binarized(ctree: CTree, first: Sequence[int]) -> CTree:
+def binarized(ctree: CTree, how: str) -> CTree:
     """Return a c-tree in which no node has more than two children; `unbinarized` is the way back.
 
-    first: [K] the child of each node with which its parts begin, as the head does in PAD's scheme: then come
-           those on its right, then those on its left
+    how: one of FIRST: the child with which a node's parts begin, as the head does in PAD's scheme: then come
+         those on its right, then those on its left
 
-    Parts of a node with label X are nodes @X. Head children stay where they are `first`; others are dropped.
-    Raises ValueError where a label begins with @.
+    Parts of a node with label X are nodes @X. Head children stay where parts begin with them; others are
+    dropped. Raises ValueError where a label begins with @, for another `how`, and for `head` without heads.
     """
+    if how not in FIRST:
+        raise ValueError(f"{how!r} is none of {', '.join(FIRST)}")
+    first = FIRST[how](ctree)
     if any(label.startswith(PART) for label in ctree.labels):
         raise ValueError(f"a label begins with {PART}, which marks the parts of binarized nodes")
     n, labels, children, heads = len(ctree.tokens), list[str](), list[tuple[int, ...]](), list[int]()
@@ -181,6 +184,13 @@ def binarized(ctree: CTree, first: Sequence[int]) -> CTree:
         new_id.append(node)
     known = heads if ctree.head_children == tuple(first) else None
     return build_ctree(ctree.tokens, labels, children, n + len(labels) - 1, known, ctree.top)
+
+
+FIRST: dict[str, Callable[[CTree], Sequence[int]]] = {  # [K] children
+    "left": lambda ctree: tuple([kids[0] for kids in ctree.children]),
+    "right": lambda ctree: tuple([kids[-1] for kids in ctree.children]),
+    "head": lambda ctree: ctree.head_children or (),
+}
 
 
 def unbinarized(ctree: CTree) -> CTree:

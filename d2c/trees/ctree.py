@@ -226,6 +226,12 @@ def is_failed(tokens: Tokens) -> bool:
     return tokens.forms == NO_CTREE.tokens.forms == tokens.tags
 
 
+def why_failed(tokens: Tokens) -> str:
+    """Return why the sentence of a `NO_CTREE` has no tree: what its comment `error = ...` says."""
+    said = (one.removeprefix("error = ") for one in tokens.comments if one.startswith("error = "))
+    return next(said, "was not parsed")
+
+
 def joined(blocks: Sequence[Block]) -> tuple[Block, ...]:
     """Return blocks, in order, as few as can be: empty ones go, neighbours become one."""
     result: list[Block] = []

@@ -75,4 +75,23 @@ def test_evaluate_counts_them_as_guesses() -> None:
     Path("gold.mrg").write_text(f"{FIRST}\n{FIRST}\n{TRACES}\n{LAST}\n")
     done = run("evaluate", "gold.mrg", "x.mrg")
     assert [line.split()[2] for line in done.stdout.splitlines()[3:6]] == ["0", "3", "0"]
-    assert done.stderr.count("gold.mrg:3: sentence 3: has no words, only traces\n") == 1
+    assert done.stderr.count("gold.mrg: sentence 3: has no words, only traces\n") == 1
+
+
+@pytest.mark.parametrize("at_traces", [[], ["(())"], [MARKED], [TRACES]])
+def test_gold_without_words_is_no_sentence(at_traces: list[str]) -> None:
+    """Whatever the guess has in its place; what follows stands beside its own guess."""
+    Path("gold.mrg").write_text("\n".join((TRACES, FIRST, TRACES, TRACES, LAST, TRACES)) + "\n")
+    guess = (*at_traces, FIRST, *at_traces, *at_traces, LAST, *at_traces)
+    Path("guess.mrg").write_text("\n".join(guess) + "\n")
+    done = run("evaluate", "gold.mrg", "guess.mrg")
+    assert "Number of sentence        =      2" in done.stdout
+    assert done.stdout.count("Bracketing FMeasure       = 100.00") == 2
+    assert done.stderr.count("has no words, only traces\n") == 4 and "gold.mrg: 4 left out" in done.stderr
+
+
+def test_a_guess_without_words_was_not_parsed() -> None:
+    Path("gold.mrg").write_text(f"{FIRST}\n{FIRST}\n{LAST}\n")
+    Path("guess.mrg").write_text(f"{FIRST}\n{TRACES}\n{LAST}\n")
+    done = run("evaluate", "gold.mrg", "guess.mrg")
+    assert [line.split()[2] for line in done.stdout.splitlines()[3:6]] == ["0", "3", "0"]

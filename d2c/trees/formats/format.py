@@ -19,7 +19,7 @@ from typing import Any, Generic, Literal, NamedTuple, TextIO, TypeVar
 from d2c.base.errors import FormatError, NoTree, Refuse, shortened, stop
 from d2c.base.files import AnyPath, file_name
 from d2c.trees.conventions import CONVENTIONS, SAMPLE, ConventionName, cleaned, convention_of
-from d2c.trees.ctree import CTree, is_failed
+from d2c.trees.ctree import NO_CTREE, CTree, is_failed, why_failed
 from d2c.trees.marks import NOTHING_MARKED, count_marked, with_marked_heads
 from d2c.trees.traces import resolve_traces
 
@@ -64,6 +64,8 @@ OF_GRAPHS: tuple[Attribute, ...] = (
 OUTSIDE = "lines outside trees"
 
 
+_ONLY_TRACES = "has no words, only traces"
+_NO_WORDS = replace(NO_CTREE, tokens=replace(NO_CTREE.tokens, comments=(f"error = {_ONLY_TRACES}",)))
 MOST_DIGITS = 18  # of a number in a file; nothing has as many words, nodes or lines
 _DIGITS = re.compile("[0-9]+")
 _LONGEST_SHOWN = 40  # characters of a line
@@ -88,7 +90,7 @@ class Options:
     charset:    of the file; None: as the format has it
     n_best:     all parses of a sentence that has several, not the first alone
     convention: by which labels are cleaned; None: told by the first trees
-    unparsed:   sentences that were not parsed, too, as the marked tree that is in their place
+    unparsed:   sentences that were not parsed, or have traces alone, too, as the marked tree in their place
     by_labels:  heads are marked by labels, if at all: a file in which none is marked is refused
     left_out:   counts what the file says and trees do not keep
     marks:      counts the first trees of files, and those in which a head child is marked
@@ -235,9 +237,8 @@ def _tidy(options: Options) -> Callable[[Any], Any] | None:
         if ctree is None:
             return None
         if is_failed(ctree.tokens) and not options.unparsed:
-            said = [one for one in ctree.tokens.comments if one.startswith("error =")]
-            return ":".join(["was not parsed", *[one.removeprefix("error =") for one in said]])
-        return (work(ctree) if work else ctree) or "has no words, only traces"
+            return why_failed(ctree.tokens)
+        return (work(ctree) if work else ctree) or (_NO_WORDS if options.unparsed else _ONLY_TRACES)
 
     return tidied
 

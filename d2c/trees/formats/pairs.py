@@ -8,10 +8,10 @@ from itertools import zip_longest
 from typing import Any, TypeVar
 
 from d2c.base.counting import many
-from d2c.base.errors import FormatError, each_located
+from d2c.base.errors import FormatError, NoTree, each_located
 from d2c.base.inputs import Paths, names_of
 from d2c.trees.cleaning import Spelling, plain, punctuates
-from d2c.trees.ctree import CTree
+from d2c.trees.ctree import CTree, is_failed, why_failed
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.reading import Reading
 
@@ -74,8 +74,9 @@ class Pairs:
         """Yield the trees of each sentence, those of the guess over gold's words where only the spelling
         differs.
 
-        Raises FormatError where a file ends before the other, and, where sentences may have been left out of
-        one file only, for sentences of other words.
+        Gold sentences that were not parsed, or have traces alone, are named and left out, with what the guess
+        has of them: such a tree, or none. Raises FormatError where a file ends before the other, and, where
+        sentences may have been left out of one file only, for sentences of other words.
         """
         hint = "; --skip-bad left sentences out" if self.reading.faults.skipped else ""
 
@@ -88,5 +89,26 @@ class Pairs:
                     raise ValueError(f"its words are not those of {names_of(self.gold)}{hint}")
             return gold, guess
 
-        sides = (self.gold, read(self.gold)), (self.guess, read(self.guess))
+        left_out = 0  # of gold, right before the sentence at hand
+
+        def golds() -> Iterator[Tree]:
+            nonlocal left_out
+            told = self.reading.faults.skipped or self.reading.faults.no_tree
+            for number, gold in enumerate(read(self.gold), 1):
+                if is_failed(gold.tokens):
+                    left_out += 1
+                    told(NoTree(names_of(self.gold), 0, number, why_failed(gold.tokens)))
+                else:
+                    yield gold
+
+        def guesses() -> Iterator[Tree]:
+            nonlocal left_out
+            for guess in read(self.guess):
+                if left_out and is_failed(guess.tokens):
+                    left_out -= 1
+                else:
+                    left_out = 0
+                    yield guess
+
+        sides = (self.gold, golds()), (self.guess, guesses())
         return each_located(over_gold, side_by_side(*sides, hint=hint), names_of(self.guess))

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from d2c.base.errors import Faults, FormatError, Refusals, each_located
 from d2c.base.files import file_name
 from d2c.base.inputs import Paths, files_of, find_files
+from d2c.trees.binarization import unbinarized
 from d2c.trees.conventions import ConventionName
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.format import Format, Options
@@ -39,9 +40,10 @@ class Reading:
     raw: trees keep traces, function tags and indices; strict: what stands between trees is an error;
     charset: of files that are not in UTF-8; n_best: all parses of n-best lists; convention: of labels, None
     for what a file's first trees tell; unparsed: with marked trees for what was not parsed, as guesses have;
-    continuous: `raise` or `split` gaps; merge: join first what was split; edits: what each tree is made
-    before that; faults: what becomes of sentences that cannot be read; left_out: by file, what trees do not
-    keep of it, however often it is read; marks: how many of the first trees of all files mark heads
+    continuous: `raise` or `split` gaps; merge, unbinarize: first undo that, or a binarization; edits: what each
+    tree is made before that; last: what it is made at the end; faults: what becomes of sentences that cannot
+    be read; left_out: by file, what trees do not keep of it, however often it is read; marks: how many of the
+    first trees of all files mark heads
     """
 
     format_name: str | None = None
@@ -57,6 +59,8 @@ class Reading:
     continuous: str | None = None
     merge: bool = False
     edits: tuple[Callable[[CTree], CTree], ...] = ()
+    unbinarize: bool = False
+    last: Callable[[CTree], CTree] | None = None
     faults: Faults = Faults()
     left_out: dict[str, Counter[str]] = field(default_factory=dict, compare=False, repr=False)
     marks: Counter[str] = field(default_factory=Counter, compare=False, repr=False)
@@ -125,8 +129,10 @@ class Reading:
     def transformed(self, ctrees: Iterator[CTree], path: Path, refusals: Refusals) -> Iterator[CTree]:
         """Yield the trees of a file after the transforms asked for."""
         steps: list[Callable[[CTree], CTree]] = [merge_gaps] if self.merge else []
+        steps += [unbinarized] if self.unbinarize else []
         steps += [move_punctuation] if self.move_punctuation else []
         steps += [CONTINUOUS[self.continuous]] if self.continuous else []
+        steps += [self.last] if self.last else []
         for step in steps:
             ctrees = each_located(step, ctrees, file_name(path), refusals)
         return ctrees
