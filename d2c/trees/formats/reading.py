@@ -40,10 +40,10 @@ class Reading:
     raw: trees keep traces, function tags and indices; strict: what stands between trees is an error;
     charset: of files that are not in UTF-8; n_best: all parses of n-best lists; convention: of labels, None
     for what a file's first trees tell; unparsed: with marked trees for what was not parsed, as guesses have;
-    continuous: `raise` or `split` gaps; merge, unbinarize: first undo that, or a binarization; edits: what each
-    tree is made before that; last: what it is made at the end; faults: what becomes of sentences that cannot
-    be read; left_out: by file, what trees do not keep of it, however often it is read; marks: how many of the
-    first trees of all files mark heads
+    continuous: `raise` or `split` gaps; merge, unbinarize: first undo that, or a binarization; edits: what
+    each tree is made before that; last: what it is made at the end; faults: what becomes of sentences that
+    cannot be read; left_out: by file, what trees do not keep of it, however often it is read; marks: how many
+    of the first trees of all files mark heads
     """
 
     format_name: str | None = None
