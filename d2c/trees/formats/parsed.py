@@ -232,11 +232,12 @@ def _nested(tokens: Tokens, spans: _Spans) -> tuple[CTree, list[int]] | None:
     if not len(below) == len({*below}) == n + len(order) - 1:
         return None
     headed = dict(enumerate(range(n)))  # the highest node so far with each head
-    for node, (k, nodes) in enumerate(zip(order, children, strict=True) if heads else (), n):
-        head_children.append(headed.get(heads[k], -1))
+    pairs = zip([heads[k] for k in order], children, strict=True) if heads else ()
+    for node, (head, nodes) in enumerate(pairs, n):
+        head_children.append(headed.get(head, -1))
         if head_children[-1] not in nodes:
             return None
-        headed[heads[k]] = node
+        headed[head] = node
     labels, marked = tuple([spans.labels[k] for k in order]), tuple(head_children) if heads else None
     return trusted_ctree(tokens, labels, tuple(children), marked, _TOP), order
 
