@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -95,15 +95,9 @@ def convert(
     `--to ud` makes Universal Dependencies of English trees with the labels of the Penn Treebank, by rules.
     """
     reading = replace(reading, raw=not clean, unparsed=True, last=_last(binarize, head_rules))
-    if heads and (reading.traces or reading.merge):
-        raise click.UsageError("--traces and --merge keep no heads; convert twice")
-    if heads and reading.edits:
-        raise click.UsageError("--heads marks words that --edit may change; convert twice")
-    if heads and reading.faults.skipped:
-        raise click.UsageError("--heads needs all sentences of both files; use --skip-bad before")
     files = reading.files(sources, *DTREE_SUFFIXES)
-    if heads and len(files) > 1:
-        raise click.UsageError("--heads is for a single file; convert each by itself")
+    if heads:
+        _check_for_heads(reading, files)
     to_conllu = is_called(target, CONLLU.suffixes) and not treebank_called(target)
     to_conllu &= target_format not in (CONSTITUENCY.name, UNIVERSAL.name)
     # What --from says of files counts, whatever they are called.
@@ -137,6 +131,18 @@ def convert(
         say(f"{names_of(files)}: {edit}")
     if left_out:
         say(f"{names_of(files)}: left out: {told_left_out(left_out)}")
+
+
+def _check_for_heads(reading: Reading, files: Sequence[Path]) -> None:
+    """Raise UsageError for what does not go with --heads."""
+    if reading.traces or reading.merge:
+        raise click.UsageError("--traces and --merge keep no heads; convert twice")
+    if reading.edits:
+        raise click.UsageError("--heads marks words that --edit may change; convert twice")
+    if reading.faults.skipped:
+        raise click.UsageError("--heads needs all sentences of both files; use --skip-bad before")
+    if len(files) > 1:
+        raise click.UsageError("--heads is for a single file; convert each by itself")
 
 
 def _last(binarize: str | None, head_rules: str) -> Callable[[CTree], CTree] | None:
