@@ -16,7 +16,7 @@ from d2c.base.inputs import is_called, names_of, of_each
 from d2c.commands.options import FilePath, continuous_option, file_options, format_of_trees, heads_option
 from d2c.commands.progress import shown
 from d2c.commands.terminal import say
-from d2c.trees.binarization import FIRST, binarized
+from d2c.trees.binarization import FIRST_PARTS, binarized
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.conllu import CONLLU, format_conllu, read_conllu
 from d2c.trees.formats.constituency import CONSTITUENCY
@@ -68,7 +68,7 @@ def _editing(
 )
 @click.option(
     "--binarize",
-    type=click.Choice([*FIRST]),
+    type=click.Choice([*FIRST_PARTS]),
     help="Two children of a node at most: parts of NP are nodes @NP, lowest on this side, or at the head.",
 )
 @click.option("--unbinarize", is_flag=True, help="Remove nodes called @..., as --binarize makes them.")
@@ -146,7 +146,7 @@ def _check_for_heads(reading: Reading, files: Sequence[Path]) -> None:
 
 
 def _last(binarize: str | None, head_rules: str) -> Callable[[CTree], CTree] | None:
-    """Return what makes trees binary in one of the ways FIRST; None for nothing."""
+    """Return what makes trees binary in one of the ways FIRST_PARTS; None for nothing."""
     if not binarize:
         return None
     rules = load_head_rules(head_rules) if binarize == "head" else None

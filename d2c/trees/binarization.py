@@ -158,15 +158,15 @@ def unbinarize(
 def binarized(ctree: CTree, how: str) -> CTree:
     """Return a c-tree in which no node has more than two children; `unbinarized` is the way back.
 
-    how: one of FIRST: the child with which a node's parts begin, as the head does in PAD's scheme: then come
+    how: one of FIRST_PARTS: the child with which a node's parts begin, as the head does in PAD's scheme: then come
          those on its right, then those on its left
 
     Parts of a node with label X are nodes @X. Head children stay where parts begin with them; others are
     dropped. Raises ValueError where a label begins with @, for another `how`, and for `head` without heads.
     """
-    if how not in FIRST:
-        raise ValueError(f"{how!r} is none of {', '.join(FIRST)}")
-    first = FIRST[how](ctree)
+    if how not in FIRST_PARTS:
+        raise ValueError(f"{how!r} is none of {', '.join(FIRST_PARTS)}")
+    first = FIRST_PARTS[how](ctree)
     if any(label.startswith(PART) for label in ctree.labels):
         raise ValueError(f"a label begins with {PART}, which marks the parts of binarized nodes")
     n, labels, children, heads = len(ctree.tokens), list[str](), list[tuple[int, ...]](), list[int]()
@@ -186,7 +186,7 @@ def binarized(ctree: CTree, how: str) -> CTree:
     return build_ctree(ctree.tokens, labels, children, n + len(labels) - 1, known, ctree.top)
 
 
-FIRST: dict[str, Callable[[CTree], Sequence[int]]] = {  # [K] children
+FIRST_PARTS: dict[str, Callable[[CTree], Sequence[int]]] = {  # [K] children
     "left": lambda ctree: tuple([kids[0] for kids in ctree.children]),
     "right": lambda ctree: tuple([kids[-1] for kids in ctree.children]),
     "head": lambda ctree: ctree.head_children or (),
