@@ -158,8 +158,8 @@ def unbinarize(
 def binarized(ctree: CTree, how: str) -> CTree:
     """Return a c-tree in which no node has more than two children; `unbinarized` is the way back.
 
-    how: one of FIRST_PARTS: the child with which a node's parts begin, as the head does in PAD's scheme: then come
-         those on its right, then those on its left
+    how: one of FIRST_PARTS: the child with which a node's parts begin, as the head does in PAD's scheme: then
+         come those on its right, then those on its left
 
     Parts of a node with label X are nodes @X. Head children stay where parts begin with them; others are
     dropped. Raises ValueError where a label begins with @, for another `how`, and for `head` without heads.
