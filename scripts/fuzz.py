@@ -26,7 +26,13 @@ from fuzzing import corpora, fitted, frame, inputs, models
 
 @click.command()
 @click.option("--inputs", "input_count", default=20_000, show_default=True, help="Broken inputs.")
-@click.option("--models", "model_count", default=2_000, show_default=True, help="Broken model files.")
+@click.option(
+    "--models",
+    "model_count",
+    default=2_000,
+    show_default=True,
+    help="Broken files of models, and as many extreme settings.",
+)
 @click.option(
     "--runs", "job_count", default=2_000, show_default=True, help="Jobs and streams, of four kinds in turn."
 )
@@ -54,11 +60,12 @@ def main(
         for path in fitted.trained(directory):
             click.echo(f"{path.name}: trained", err=True)
         model = Model.load(directory / next(iter(fitted.MODELS)))
-        groups = models.group(directory), inputs.group(model), corpora.group(model)
+        groups = [models.group(directory), models.group_of_extremes(directory)]
+        groups += [inputs.group(model), corpora.group(model)]
         if replay:
             click.echo("\n".join(frame.replay(replay, groups, jobs)))
             return
-        counts = zip(groups, (model_count, input_count, job_count), strict=True)
+        counts = zip(groups, (model_count, model_count, input_count, job_count), strict=True)
         rows = [row for group, count in counts for row in frame.try_all(group, seed, count, jobs, failures)]
     print_table([field.name for field in fields(frame.Row)], [*map(astuple, rows)])
     sys.exit(any(row.failures for row in rows))

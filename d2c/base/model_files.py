@@ -37,8 +37,10 @@ def write_settings(path: Path, version: int, settings: Mapping[str, object] | Da
     path.write_text(text + "\n", encoding="utf-8")
 
 
-def read_as(path: Path, version: int, shape: type[Shape]) -> Shape:
+def read_as(path: Path, version: int | None, shape: type[Shape]) -> Shape:
     """Return what `write_settings` wrote as the dataclass `shape`.
+
+    version: None: another program wrote the file, which says no format
 
     Fields with defaults may be absent in the file, other names are passed over, nothing is converted but
     lists to tuples and sets, and int to float. What types cannot say a `__post_init__` checks. It is msgspec
@@ -48,6 +50,15 @@ def read_as(path: Path, version: int, shape: type[Shape]) -> Shape:
     import msgspec  # only where a file is read: it takes 10 ms
 
     data = _json_of(path)
+    if version is not None:
+        _check_version(path, data, version)
+    with reading(path):
+        return msgspec.json.decode(data, type=shape)
+
+
+def _check_version(path: Path, data: bytes, version: int) -> None:
+    import msgspec
+
     with _saying_json(path):
         try:
             written = msgspec.json.decode(data, type=_Format).format
@@ -56,8 +67,6 @@ def read_as(path: Path, version: int, shape: type[Shape]) -> Shape:
                 raise ModelError(f"{path}: holds no settings") from None
             written = None
     _check_format(path, written, version)
-    with reading(path):
-        return msgspec.json.decode(data, type=shape)
 
 
 def read_json(path: Path) -> dict[str, Any]:

@@ -13,19 +13,19 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO
+from typing import Any, BinaryIO
 
 import msgspec
 import pyarrow as pa
 
 from d2c.base.errors import FormatError
 from d2c.base.files import digest_of_file, writing
+from d2c.base.numbers import Count
 from d2c.base.store import Journal, synchronize
 from d2c.base.temporary import beside
 from d2c.corpora.rows import read_parquet
 
 NAME = ".manifest.jsonl"
-Count = Annotated[int, msgspec.Meta(ge=0)]
 _FORM = 2  # of the manifest and of the output's columns
 
 

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from d2c.base.arrays import Floats
 from d2c.base.model_files import check_file, reading
+from d2c.base.numbers import LARGEST
 
 MOST_BITS = 26  # of a table of weights: 256 MiB
 MOST_BYTES = 5 << 27  # of all arrays of a file: such a table, each weight with its slot, and others
-_LARGEST = 1e30  # of a weight: many of them have a sum
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -109,5 +109,5 @@ def _filled(bits: NDArray[np.uint8], size: int) -> NDArray[Any]:
 
 def check_numbers(values: NDArray[Any]) -> None:
     """Raise ValueError unless all values `[...]` are numbers, and such that sums of them are numbers, too."""
-    if not np.all(np.abs(values.astype(np.float32)) < _LARGEST):  # nor is NaN less
+    if not np.all(np.abs(values.astype(np.float32)) < LARGEST):  # nor is NaN less
         raise ValueError("some weights are no numbers")

@@ -34,12 +34,14 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import exp, log
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from d2c.base.model_files import read_as, write_settings
+from d2c.base.numbers import Count, Share, Weight
 from d2c.routes.voting.constituents import constituents
 from d2c.trees.constraints import SpanConstraints, obeying
 from d2c.trees.ctree import CTree
@@ -86,7 +88,9 @@ def calibrated(
     least:  confidence of what stays; the children of other constituents move up
     wanted: constituents that must be there, or must not, whatever their confidence
     """
-    if calibration is not None:
+    if calibration is None:
+        shares = [min(1.0, max(0.0, share)) for share in shares]  # sums of many that are rounded
+    else:
         shares = calibration(ctree, shares)
     if wanted is not None:
         required = wanted.required(ctree)
@@ -111,11 +115,11 @@ class Calibration:
              next; empty: the logistic function of the sum. Older models have none, and no words
     """
 
-    weights: dict[str, float]
-    rules: dict[str, int]
-    words: frozenset[str] = frozenset()
-    sums: tuple[float, ...] = ()
-    shares: tuple[float, ...] = ()
+    weights: dict[str, Weight]
+    rules: Annotated[dict[str, Count], msgspec.Meta(max_length=_KNOWN)]
+    words: Annotated[frozenset[str], msgspec.Meta(max_length=_KNOWN)] = frozenset()
+    sums: tuple[Weight, ...] = ()
+    shares: tuple[Share, ...] = ()
 
     def __post_init__(self) -> None:
         rising = [all(a <= b for a, b in pairwise(one)) for one in (self.sums, self.shares)]
@@ -149,7 +153,7 @@ class Calibration:
             total = weights.get(BIAS, 0.0)
             total += sum([value * weights.get(name, 0.0) for name, value in row.items()])
             found.append(total if self.sums else 1 / (1 + exp(-max(-30.0, min(30.0, total)))))
-        return tuple(np.interp(found, self.sums, self.shares).tolist() if self.sums else found)
+        return tuple(np.interp(found, self.sums, self.shares).clip(0, 1).tolist() if self.sums else found)
 
     def features(self, ctree: CTree, shares: Sequence[float]) -> Iterator[dict[str, float]]:
         """Yield what is seen of each node [K]: names and values."""

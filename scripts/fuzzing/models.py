@@ -35,7 +35,11 @@ NUMBERS = [0, -1, 1, 7, 2**31, 2**45, 2**63, -(2**31), 10**400, 1e308, 0.5, floa
 TEXTS = "x collins /etc/passwd ../../x en_core_web_sm stanza spacy"
 LISTS: list[Any] = [[], {}, [[]], [1] * 1000, ["x"], {"x": 1}, {"": ""}, [None], [-1], [2**40]]
 VALUES = [None, True, False, "", "\0", "\ud800", "x" * 100_000, *TEXTS.split(), *NUMBERS, *LISTS]
+EXTREMES = [0, -1, 2**31, 2**63, 10**400, -(10**400), 1e308, -1e308, 5e-324, 1e31, "", [2**40] * 9]
 DTYPES = "int8 int64 uint8 uint64 float16 float64 bool complex64 S4 U2 >i4"
+_EXTREME = ", extreme"  # at the end of names of kinds
+_MANY = 24  # fields of an object at most; what has more is a mapping
+_UNREAD = "card.json", "tokenizer_config.json"  # of which nothing is computed
 NEW = [-1, 0, 1, 2**31 - 1, -(2**31), 1e38, float("nan"), float("inf")]  # the first five for integers, too
 
 
@@ -52,11 +56,21 @@ HOSTILE = pickle.dumps(Hostile(), protocol=2)
 def group(directory: Path) -> Group:
     """Return the models in a directory, each as a kind; all are used once here, so that children need import
     nothing."""
-    names = sorted(path.name for path in directory.iterdir() if (path / SETTINGS).exists())
+    names = _models(directory)
     for name in names:
         [*Model.load(directory / name).parse(GOOD_TOKENS)]
     kind = Kind(partial(make, directory), partial(judge, directory))
     return Group("models", dict.fromkeys(names, kind), LIMITS)
+
+
+def group_of_extremes(directory: Path) -> Group:
+    """Return the same models, of whose settings one has an extreme value."""
+    kind = Kind(partial(make_extreme, directory), partial(judge_extreme, directory))
+    return Group("extremes", {name + _EXTREME: kind for name in _models(directory)}, LIMITS)
+
+
+def _models(directory: Path) -> list[str]:
+    return sorted(path.name for path in directory.iterdir() if (path / SETTINGS).exists())
 
 
 def make(directory: Path, rng: Random, model: str) -> Case:
@@ -191,6 +205,48 @@ def of_messages(rng: Random, content: bytes) -> bytes:
 
 
 KINDS = {".json": of_json, ".npz": of_zip, ".pt": of_zip, "": of_messages}  # by the suffixes of files
+
+
+def make_extreme(directory: Path, rng: Random, model: str) -> Case:
+    """Put one of EXTREMES into a field of a file of settings, every field being as likely as any other: all
+    values of a list or of a large mapping are one field."""
+    name = model.removesuffix(_EXTREME)
+    files = [path for path in (directory / name).rglob("*.json") if path.name not in _UNREAD]
+    read = {str(file.relative_to(directory / name)): json.loads(file.read_bytes()) for file in sorted(files)}
+    fields = [(file, place) for file, value in read.items() for place in _fields(rng, value).values()]
+    file, (container, key) = rng.choice(fields)
+    container[key] = rng.choice(EXTREMES)
+    return Case(model, {file: json.dumps(read[file]).encode()})
+
+
+def _fields(rng: Random, value: Any, before: tuple[Any, ...] = ()) -> dict[tuple[Any, ...], tuple[Any, Any]]:
+    """Return a place of each field, its container and its key there, by the way to it."""
+    found, keys = dict[tuple[Any, ...], tuple[Any, Any]](), _keys(value)
+    many = isinstance(value, list) or len(keys) > _MANY
+    for key in rng.sample(keys, min(len(keys), _MANY)):
+        name = (*before, None if many else key)
+        found |= {name: (value, key)} | _fields(rng, value[key], name)
+    return found
+
+
+def judge_extreme(directory: Path, case: Case) -> str:
+    """Load the broken model and parse a sentence with it: `read`, its confidences probabilities, or
+    `refused`."""
+    model = Path("model")
+    shutil.copytree(directory / case.kind.removesuffix(_EXTREME), model, copy_function=os.link)
+    case.put(model)
+    if SETTINGS not in case.files:
+        seal(model)
+    Path("in.txt").write_text(" ".join(WORDS) + "\n")
+    done = d2c("parse", str(model), "in.txt", "--tokenized", "--to", "json", "-o", "x")
+    if done.status == REFUSED:
+        return "refused"
+    said = json.loads(Path("x").read_text())
+    if tuple(said["tokens"]) != WORDS:
+        raise Fault(f"the tokens are not those of the sentence: {said}")
+    if not all(0 <= span.get("confidence", 0) <= 1 for span in said["spans"]):
+        raise Fault(f"a confidence is no probability: {said}")
+    return "read"
 
 
 def seal(model: Path) -> None:

@@ -61,6 +61,38 @@ def test_what_sums_mean() -> None:
     assert logistic(RIGHT, (1.0, 1.0, 1.0)) == pytest.approx([0.5, 1 / (1 + exp(10)), 1 / (1 + exp(-1))])
 
 
+@pytest.mark.parametrize("field", ["weights", "rules", "words", "sums", "shares"])
+def test_any_file_is_refused_or_has_probabilities(field: str, tmp_path: Path) -> None:
+    said = {"format": 1, "weights": {"bias": -1.0, "odds": 2.0}, "rules": {"NP D N": 2}, "words": ["a"]}
+    said |= {"sums": [-1.0, 0.0, 2.0], "shares": [0.1, 0.5, 0.9]}
+    file, refused = tmp_path / "calibration.json", 0
+    for value in (0, -1, 1, 2**31, 2**63, 10**400, -(10**400), 1e308, -1e308, 5e-324, 1e30, 1e31):
+        given = said[field]
+        if isinstance(given, dict):
+            changed: object = dict.fromkeys(given, value)
+        else:
+            changed = [value, *given[1:]] if value < 0 else [*given[:-1], value]
+        file.write_text(json.dumps(said | {field: changed}))
+        try:
+            shares = Calibration.load(file)(RIGHT, (0.0, 1.0, 0.3))
+        except ModelError:
+            refused += 1
+        else:
+            assert all(0 <= share <= 1 for share in shares), (field, value)
+    assert refused == {"weights": 5, "rules": 9, "words": 12, "sums": 5, "shares": 11}[field]
+
+
+def test_no_more_is_known_than_was_learned(tmp_path: Path) -> None:
+    for said in {"rules": {f"A {n}": 1 for n in range(10_001)}}, {"words": [f"{n}" for n in range(10_001)]}:
+        (tmp_path / "x.json").write_text(json.dumps({"format": 1, "weights": {}, "rules": {}} | said))
+        with pytest.raises(ModelError, match="of length <= 10000"):
+            Calibration.load(tmp_path / "x.json")
+
+
+def test_confidences_are_probabilities_whatever_a_route_says() -> None:
+    assert calibrated(RIGHT, (float("nan"), 1.0000001, -1e-9))[1] == (0.0, 1.0, 0.0)
+
+
 def test_words_that_are_new() -> None:
     known = Calibration({"unknown in sentence": 1.0}, {}, frozenset("ab"), (0.0, 2.0), (0.0, 1.0))
     assert known(RIGHT, (1.0, 1.0, 1.0)) == pytest.approx([0.5] * 3)

@@ -23,8 +23,9 @@ import torch
 from torch import Tensor, nn
 
 from d2c.base.errors import ModelError, needing
-from d2c.base.model_files import check_file, read_json
+from d2c.base.model_files import check_file, read_as, read_json
 from d2c.dparsers.stanza.bert import Bert, States
+from d2c.dparsers.stanza.tokenizer_file import TokenizerFile
 from d2c.protocols.directories import loading
 from d2c.protocols.settings import FINETUNE
 
@@ -37,8 +38,10 @@ _FUSED, _PLAIN = "sdpa", "eager"  # attention; given always, so that no file can
 _HAS_PLAIN_ALONE = ("mpnet",)
 _LONGEST = 512  # pieces in a window: attention takes their square in time
 _HIDDEN = 0.15  # of the pieces in training: what a small treebank says of a word is soon known by heart
-_MOST_BYTES = 1 << 33
-_WEIGHTS = "model.safetensors"
+_MOST_BYTES, _MOST_HEADER = 1 << 33, 1 << 20  # of the weights; of their names, a large encoder has 100 KB
+_MOST_OTHER = 1 << 16  # bytes of any other file
+_WEIGHTS, _TOKENIZER = "model.safetensors", "tokenizer.json"
+_TRIAL, _MOST_PIECES = "It's 5,000 ﷺ é ½ 漢 😀 .", 20  # to try it, and of a letter: NFKC has 18
 _SCALE = ":scale"  # after the name of a matrix
 _BYTE, _LEAST_SCALE = 127, 1e-30  # the largest number of a byte; for rows of zeros
 # Settings of the dropout on weights of attention, half the time of attention on a CPU: there is none.
@@ -214,7 +217,7 @@ def read_encoder(directory: Path) -> tuple[Encoder, Any]:
     own `from_pretrained` does not do.
     """
     settings, path = read_json(directory / "config.json"), directory / _WEIGHTS
-    check_file(path, _MOST_BYTES)
+    _check_files(directory)
     with _transformers(directory) as hf, loading(directory):
         from safetensors.torch import load_file
 
@@ -238,7 +241,36 @@ def read_encoder(directory: Path) -> tuple[Encoder, Any]:
         if not own:  # that has numbers besides its weights
             model = build(config)
         model.load_state_dict({name: tensor.float() for name, tensor in weights.items()}, assign=True)
-        return _ready(model, hf.PreTrainedTokenizerFast.from_pretrained(directory, local_files_only=True))
+        tokenizer = hf.PreTrainedTokenizerFast.from_pretrained(directory, local_files_only=True)
+        _try(tokenizer, config.vocab_size)
+        return _ready(model, tokenizer)
+
+
+def _check_files(directory: Path) -> None:
+    """Raise ModelError unless the tokenizer is one of KINDS, and files are of their sizes."""
+    path = directory / _WEIGHTS
+    check_file(path, _MOST_BYTES)
+    with open(path, "rb") as stream:
+        if int.from_bytes(stream.read(8), "little") > _MOST_HEADER:
+            raise ModelError(f"{path}: has more than {_MOST_HEADER:,} bytes of names; it is broken")
+    read_as(directory / _TOKENIZER, None, TokenizerFile)
+    for other in directory.iterdir():
+        if other.name not in (_WEIGHTS, _TOKENIZER):
+            check_file(other, _MOST_OTHER)
+
+
+def _try(tokenizer: Any, size: int) -> None:
+    """Raise ValueError unless a tokenizer makes some pieces of a sentence, of which there are so many."""
+    try:
+        pieces = tokenizer(_TRIAL)["input_ids"]
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":  # of the library, which is written in Rust
+            raise
+        raise ValueError(f"its tokenizer fails: {error}") from None
+    if max(pieces) >= size:
+        raise ValueError("its tokenizer has more pieces than it has vectors")
+    if len(pieces) > _MOST_PIECES * len(_TRIAL):
+        raise ValueError(f"its tokenizer makes {len(pieces):,} pieces of {len(_TRIAL)} letters")
 
 
 def trainable(encoder: Encoder) -> Encoder:

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 
 from d2c.base.errors import ModelError, needing
 from d2c.base.model_files import read_as
+from d2c.base.numbers import Share, Weight
 
 VOTING_FORMAT = 2  # of the file; in 1 votes counted as they are
 _CS = 0.01, 0.1, 1.0, 10.0  # of the regression, to choose from
@@ -67,9 +68,9 @@ class VotingWeights:
     """
 
     kind: str
-    threshold: float
-    general: tuple[float, ...]
-    labels: Mapping[str, tuple[float, ...]]
+    threshold: Share
+    general: tuple[Weight, ...]
+    labels: Mapping[str, tuple[Weight, ...]]
 
     def __post_init__(self) -> None:
         if len(self.general) < 2 or any(len(row) != len(self.general) for row in self.labels.values()):

@@ -1,0 +1,13 @@
+"""Ranges of the numbers in files, which `d2c.base.model_files.read_as` checks as it reads them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+
+LARGEST = 1e30  # of a weight: many of them have a sum, in single precision, too
+
+Weight = Annotated[float, msgspec.Meta(ge=-LARGEST, le=LARGEST)]  # what was learned
+Share = Annotated[float, msgspec.Meta(ge=0, le=1)]  # a probability
+Count = Annotated[int, msgspec.Meta(ge=0, le=(1 << 53) - 1)]  # what double precision holds
