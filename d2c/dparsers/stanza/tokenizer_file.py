@@ -21,7 +21,7 @@ _MOST_RULES = 1 << 20  # characters of rules for letters, in base64; of XLM-RoBE
 Text = Annotated[str, Meta(max_length=_LONGEST)]
 
 
-class Component(Struct, tag_field="type", tag=True, frozen=True):
+class Component(Struct, tag_field="type", tag=True):
     """One that the library calls as the class is called."""
 
 
