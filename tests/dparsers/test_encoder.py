@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from base64 import b64encode
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -17,7 +16,6 @@ import torch
 pytest.importorskip("stanza")
 
 from d2c.base.errors import ModelError
-from d2c.base.model_files import read_as
 from d2c.dparsers.settings import StanzaSettings, StanzaTaggerSettings
 from d2c.dparsers.stanza.encoder import (
     FOLDER,
@@ -33,7 +31,6 @@ from d2c.dparsers.stanza.encoder import (
 from d2c.dparsers.stanza.graph import SmoothedLoss
 from d2c.dparsers.stanza.parser import StanzaParser
 from d2c.dparsers.stanza.tagger import StanzaTagger
-from d2c.dparsers.stanza.tokenizer_file import TokenizerFile
 from d2c.packed.arcs import PackedDTree
 from d2c.protocols.directories import SETTINGS
 from d2c.protocols.dparser import Evaluation
@@ -304,54 +301,10 @@ def far_piece(model: Path) -> None:
     path.write_text(path.read_text().replace('"cat": 5', '"cat": 1048576'))
 
 
-def tokenizer(**said: object) -> Callable[[Path], None]:
-    """Parts of the tokenizer that are others; those of its model are changed."""
-
-    def change(model: Path) -> None:
-        path = model / FOLDER / "tokenizer.json"
-        written = json.loads(path.read_text())
-        model_said = written["model"] | said.pop("model", {})  # type: ignore[operator]
-        path.write_text(json.dumps(written | said | {"model": model_said}))
-
-    return change
-
-
-def header(model: Path) -> None:
-    (model / FOLDER / "model.safetensors").write_bytes((1 << 21).to_bytes(8, "little") + b" " * (1 << 21))
-
-
-def rules_for_letters(longest: int) -> dict[str, str]:
-    return {"type": "Precompiled", "precompiled_charsmap": b64encode(bytes(4) + b"x" * longest).decode()}
-
-
 @needs_transformers
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (header, "has more than 1,048,576 bytes of names"),
-        (tokenizer(normalizer={"type": "Prepend", "prepend": "x"}), "'Prepend' - at `\\$.normalizer.type`"),
-        (
-            tokenizer(normalizer={"type": "Replace", "pattern": {"String": "a"}, "content": "x" * 99}),
-            "enum value 'a' - at `\\$.normalizer.pattern",
-        ),
-        (
-            tokenizer(normalizer={"type": "Sequence", "normalizers": [rules_for_letters(65)]}),
-            "becomes a long text",
-        ),
-        (
-            tokenizer(normalizer={"type": "Precompiled", "precompiled_charsmap": "AAAA"}),
-            "no rules for letters",
-        ),
-        (
-            tokenizer(pre_tokenizer={"type": "Split", "pattern": {"Regex": "x"}, "behavior": "Isolated"}),
-            "'Split' - at `\\$.pre_tokenizer.type`",
-        ),
-        (tokenizer(added_tokens=[{"id": 0, "content": "x"}] * 1_001), "of length <= 1000"),
-        (tokenizer(model={"max_input_chars_per_word": 101}), "<= 100"),
-        (
-            lambda model: (model / FOLDER / "tokenizer_config.json").write_text(" " * 65_537),
-            "more than the 65,536",
-        ),
         (config(model_type="gpt2"), "is of the kind gpt2; encoders are bert, "),
         (config(num_hidden_layers=1 << 40), "says more layers than it has"),
         (config(hidden_size=1 << 20, num_attention_heads=1), "the weights are of another shape"),
@@ -375,34 +328,6 @@ def test_damaged_encoders(change: Callable[[Path], object], says: str, copy: Pat
     with pytest.raises(ModelError, match=says) as error:
         StanzaParser.load(copy, "cpu")
     assert "\n" not in str(error.value)
-
-
-@needs_transformers
-@pytest.mark.parametrize("name", ["Bert", "Roberta", "XLMRoberta", "Camembert", "Albert", "MPNet"])
-def test_tokenizers_of_every_kind_are_read(name: str, tmp_path: Path) -> None:
-    """ELECTRA and DistilBERT have BERT's."""
-    import transformers
-
-    marks = (
-        "<s>",
-        "</s>",
-        "<pad>",
-        "<unk>",
-        "<mask>",
-        "[PAD]",
-        "[UNK]",
-        "[CLS]",
-        "[SEP]",
-        "[MASK]",
-        "a",
-        "b",
-    )
-    pieces: Any = {mark: number for number, mark in enumerate(marks)}
-    if name in ("XLMRoberta", "Camembert", "Albert"):
-        pieces = [(mark, -1.0) for mark in marks]
-    made = getattr(transformers, f"{name}Tokenizer")(vocab=pieces, add_prefix_space=True)
-    made.save_pretrained(tmp_path)
-    read_as(tmp_path / "tokenizer.json", None, TokenizerFile)
 
 
 @needs_transformers
