@@ -19,7 +19,7 @@ from d2c.base.inputs import Paths, files_of, is_called
 from d2c.parsing.json_lines import read_given
 from d2c.parsing.options import JSON, JSON_LINES, TAGGED, TAGGED_NAMES, TEXT_NAMES
 from d2c.parsing.sentence import Sentence, refused
-from d2c.parsing.text import PENN, Line, split_sentences, words_of
+from d2c.parsing.text import LONGEST, PENN, Line, split_sentences, words_of
 from d2c.protocols.dparser import TextRules, Word
 from d2c.trees.constraints import SpanConstraints
 from d2c.trees.ctree import Tokens
@@ -153,6 +153,8 @@ def sentence_of_words(
     try:
         if not forms:
             raise ValueError("there are no words")
+        if (size := sum(map(len, forms))) > LONGEST:
+            raise ValueError(f"{size:,} characters in one sentence, more than the {LONGEST:,} that may be")
         for number, (form, tag) in enumerate(zip(forms, tags, strict=True), 1):
             if not form.strip():
                 raise ValueError(f"the token {number} is empty")

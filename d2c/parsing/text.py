@@ -51,7 +51,7 @@ with _without_the_rest():
 
 _LONGEST_WORD = 40  # characters of an abbreviation
 _HELD = 1 << 16  # characters of one paragraph; the sentences in it are cut when it grows beyond that
-_LONGEST = 1 << 18  # characters of a sentence; tokenisers take seconds for more, or give up
+LONGEST = 1 << 18  # characters of a sentence; tokenisers take seconds for more, or give up
 _BREAK = re.compile("\r\n?|\n")
 _BOUNDARY = re.compile(r"""[.!?…]["'”’»)\]]*\s+|[。！？]""")  # what may end a sentence
 
@@ -323,7 +323,7 @@ def words_of(text: str, rules: TextRules = PENN, quoted: bool = False) -> Iterab
 
     Raises ValueError for a sentence that is too long.
     """
-    if len(text) > _LONGEST:
+    if len(text) > LONGEST:
         raise ValueError(f"{len(text):,} characters without an end of a sentence: too long to be cut")
     return rules.words(text, quoted) if isinstance(rules, PennRules) else rules.words(text)
 
@@ -343,7 +343,7 @@ def split_paragraphs(lines: Iterable[Line], rules: TextRules) -> Iterator[list[L
     size = 0
     for line in chain.from_iterable(map(_cut_at_stops, lines)):
         blank = not line.text.strip()
-        apart = blank or len(line.text) > _LONGEST
+        apart = blank or len(line.text) > LONGEST
         if held and (apart or held[-1].begin + len(held[-1].text) != line.begin):
             yield held
             held, size = [], 0
@@ -372,7 +372,7 @@ def _sentences(paragraph: list[Line], rules: TextRules) -> Iterator[Line]:
         (first + start, first + end)
         for first, last in pairwise(cuts)
         for start, end in (
-            rules.sentences(text[first:last]) if last - first <= _LONGEST else [(0, last - first)]
+            rules.sentences(text[first:last]) if last - first <= LONGEST else [(0, last - first)]
         )
     ]
     quotes = [(at, mark == "“") for at, mark in _quotes(text) if mark in "“”"]

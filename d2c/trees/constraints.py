@@ -20,6 +20,7 @@ from d2c.trees.ctree import CTree, bits_of, child_over, tree_of
 from d2c.trees.formats.brackets import escape
 from d2c.trees.formats.format import check_text
 
+_MOST = 1_000  # constraints of a sentence: a c-tree of 500 words has as many nodes, and time is their square
 UNKNOWN = "X"  # a label where nothing suggests one
 
 
@@ -57,6 +58,8 @@ class SpanConstraints(NamedTuple):
         Raises ValueError for what is no span of the sentence, and where no c-tree obeys all.
         """
         made = cls(*(tuple(dict.fromkeys(map(_span, given or ()))) for given in (require, forbid)))
+        if (spans := sum(map(len, made))) > _MOST:
+            raise ValueError(f"{spans:,} spans required and forbidden, more than the {_MOST:,} that may be")
         for span in chain(*made):
             if not 0 <= span.start < span.end <= n:
                 raise ValueError(f"{span}: no span of {many(n, 'word')}, which are counted from 0")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from d2c.base.files import NOT_UTF8
-from d2c.parsing.input import read_sentences
+from d2c.parsing.input import read_sentences, sentence_of_words
 from d2c.parsing.sentence import Sentence
 from d2c.parsing.text import PennRules
 from d2c.trees.ctree import Tokens
@@ -136,3 +136,9 @@ def test_conllu(file: Path) -> None:
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     with faulty("nowhere", about="No such file or directory"):
         next(read_sentences(tmp_path / "nowhere", "text"))
+
+
+def test_given_words_have_the_limit_of_text() -> None:
+    assert sentence_of_words("x", 1, ("ab",) * (1 << 17)).error is None
+    why = sentence_of_words("x", 1, ("a" * (1 << 18), "b")).why
+    assert why == "262,145 characters in one sentence, more than the 262,144 that may be"
