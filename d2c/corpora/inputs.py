@@ -145,7 +145,8 @@ class Inputs:
             else:
                 for line in lines_of(stream):
                     if line.text.strip():
-                        yield Record(str(file), line.number, line.text, str(file), name, line.begin)
+                        begin = line.begin if name == TEXT else 0
+                        yield Record(str(file), line.number, line.text, str(file), name, begin)
 
     def _rows(self, file: Path, size: int) -> Iterator[Record]:
         """Yield rows of Parquet as lines of JSON."""
