@@ -203,8 +203,8 @@ def _loaded(models: tuple[Path, ...], options: ParseOptions, jobs: int) -> tuple
 
 
 def _found(inputs: tuple[Path, ...], kind: str | None, output: Path) -> tuple[tuple[Path, ...], str]:
-    """Return the files that are meant, and their kind, if none is given. Those in directories that are no
-    text are named and left out.
+    """Return the files that are meant, and their kind, if none is given; empty ones are of any kind. Those in
+    directories that are no text are named and left out.
 
     Raises FormatError, also where one is the output, and UsageError for files of several kinds.
     """
@@ -219,9 +219,9 @@ def _found(inputs: tuple[Path, ...], kind: str | None, output: Path) -> tuple[tu
     read = list[Path]()
     for path in found:
         try:
-            if path not in inputs:
-                first_characters(path, 1)
-            kinds.setdefault(kind or kind_of(path), path)
+            empty = not first_characters(path, 1) and path.is_file()
+            if not empty:
+                kinds.setdefault(kind or kind_of(path), path)
             read.append(path)
         except FormatError as error:
             if path in inputs:
@@ -230,9 +230,9 @@ def _found(inputs: tuple[Path, ...], kind: str | None, output: Path) -> tuple[tu
     if len(kinds) > 1:
         several = " and ".join(f"{file_name(path)} ({one})" for one, path in kinds.items())
         raise click.UsageError(f"{several} are of several kinds; parse them apart")
-    if not kinds:
+    if not read:
         raise FormatError(names_of(inputs), 0, 0, "no file in it is text")
-    [one] = kinds
+    one = next(iter(kinds), kind or TAGGED)
     if not kind and one == "split":
         say(f"d2c: {names_of(tuple(read))}: free text (--split); say --text if each line is a sentence")
     return tuple(read), one

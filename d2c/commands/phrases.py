@@ -79,7 +79,7 @@ def phrases(
             nodes = labelled(ctree, labels, nested) if labels else [*range(n, ctree.root + 1)]
             found = found or bool(nodes)
             if counted:
-                counts.add(sentence.file or file, sentence.tokens.forms, map(ctree.label, nodes))
+                counts.add(sentence.file or file, sentence.tree, map(ctree.label, nodes))
                 continue
             place = {"file": (sentence.file or file) if "file" in columns else None, "sentence": number}
             for node in spans_of(ctree, nodes, sentence.confidences, sentence.source):

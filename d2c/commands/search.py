@@ -106,7 +106,7 @@ def search(
                 none = none and not any(found)
                 if counted:
                     named = (name for name, some in zip(patterns, found, strict=True) for _ in some)
-                    counts.add(source, one.tokens.forms, named)
+                    counts.add(source, one.tree, named)
                     continue
                 for match in found[0]:
                     row = {"file": source, **match.to_dict()}

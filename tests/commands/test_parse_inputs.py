@@ -28,6 +28,8 @@ def test_what_nobody_says_is_seen(model: Path, tmp_path: Path, monkeypatch: pyte
         assert ("free text (--split)" in done.stderr) == (expected == trees), done.stderr
     assert parse(model, "novel.txt").stdout == parse(model, "novel.txt", "--split").stdout
     assert "(split) and words (conllu) are of several kinds" in parse(model, "novel.txt", "words").stderr
+    Path("empty.txt").touch()
+    assert parse(model, "empty.txt", "novel.txt").stdout == parse(model, "novel.txt").stdout
 
 
 @pytest.mark.parametrize(

@@ -115,6 +115,20 @@ def test_labels_must_be_said() -> None:
     assert done.exit_code == 2 and "--label says which phrases; only --count goes without" in done.stderr
 
 
+@pytest.mark.parametrize(
+    "tree",
+    [
+        "(S (NP-SBJ (-NONE- *T*-1)) (NP (-NONE- 0) (CD 0)) (VP (VBP go) (NP (-NONE- *-2) (NN x))))",
+        "(IP-MAT (CODE <P_1>) (NP-SBJ *exp*) (C 0) (NUM 0) (BEPI is) (NP (N x)) (CP-REL (WNP *T*-1)))",
+    ],
+)
+def test_empty_elements_are_no_words(tree: str) -> None:
+    """Of Penn's family, and historical."""
+    for options in ([], ["--raw"]):
+        row = phrases("-", "--count", "--label", "NP", *options, text=tree).stdout.splitlines()[1]
+        assert row.split("\t")[-1] == "3", options
+
+
 def test_counts_by_file_and_label(tmp_path: Path) -> None:
     """Words have letters or digits; what was parsed from several files is counted by these."""
     header = "file\tlabel\tphrases\tsentences_with\tsentences\twords\n"
