@@ -13,7 +13,8 @@ from d2c.trees.ctree import CTree
 class CountTable:
     """Counts by file and name: what was found, sentences with some; by file all sentences, and their words.
 
-    Words are tokens with a letter or a digit that are no traces, nor other empty elements. The names are in a column `kind`, what was found in `what`.
+    Words are tokens with a letter or a digit that are no empty elements, such as traces. The names are in a
+    column `kind`, what was found in `what`.
     """
 
     def __init__(self, kind: str, what: str) -> None:

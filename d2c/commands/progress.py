@@ -63,9 +63,12 @@ class ReadShare:
 def shown(items: Iterable[Item], unit: str, doing: str, files: Sequence[Path]) -> Iterator[Item]:
     """Yield the items, with a bar on a terminal that says what is done with which file.
 
+    There is none beside a pipe: what `head` or `less` shows would share its line.
+
     files: from which the items are read, one after the other
     """
-    return _with_bar(items, unit, doing, files) if sys.stderr.isatty() else iter(items)
+    seen = sys.stderr.isatty() and not Path("/dev/stdout").is_fifo()
+    return _with_bar(items, unit, doing, files) if seen else iter(items)
 
 
 def _with_bar(items: Iterable[Item], unit: str, doing: str, files: Sequence[Path]) -> Iterator[Item]:

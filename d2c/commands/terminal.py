@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from io import TextIOWrapper
 from typing import Any
 
@@ -15,6 +16,8 @@ from d2c.base.columns import terminal_width, wrapped
 from d2c.base.counting import many
 from d2c.base.errors import FormatError, printable
 from d2c.trees.repair import Repairs
+
+_EVERY = 0.1  # seconds between bars, as of tqdm itself
 
 
 def say(said: object) -> None:
@@ -50,9 +53,13 @@ def printing_above_bars() -> Iterator[None]:
 
 
 class _Screen(TextIOWrapper):
-    """Standard output that is a terminal: while there are bars, whole lines are printed above them."""
+    """Standard output that is a terminal: while there are bars, whole lines are printed above them.
+
+    Between many lines they are drawn again from time to time only: they would be most of what is written.
+    """
 
     _begun = ""  # of a line, while there is a bar
+    _drawn = 0.0  # when the bars last were
 
     def write(self, text: str, /) -> int:
         """Write a text, or keep the beginning of a line."""
@@ -60,9 +67,12 @@ class _Screen(TextIOWrapper):
         if _bars():
             text, end, self._begun = text.rpartition("\n")
             text += end
-        with _above_bars():
+        due = time.monotonic() - self._drawn > _EVERY
+        with _above_bars(again=due):
             super().write(text)
             super().flush()
+        if due:
+            self._drawn = time.monotonic()
         return length
 
     def flush(self) -> None:
@@ -78,10 +88,16 @@ def _bars() -> Any:
     return getattr(tqdm.tqdm, "_instances", ()) if tqdm else ()
 
 
-def _above_bars() -> AbstractContextManager[Any]:
-    """Remove the bars while something is written; they are drawn again below it."""
-    shown: Any = sys.modules["tqdm"].tqdm if _bars() and sys.stderr.isatty() else None
-    return shown.external_write_mode(sys.stderr) if shown else nullcontext()
+@contextmanager
+def _above_bars(again: bool = True) -> Iterator[None]:
+    """Remove the bars while something is written; again: draw them below it at once, not when they change."""
+    bars = [bar for bar in _bars() if hasattr(bar, "start_t")] if sys.stderr.isatty() else []
+    with sys.modules["tqdm"].tqdm.get_lock() if bars else nullcontext():
+        for bar in bars:
+            bar.clear(nolock=True)
+        yield
+        for bar in bars if again else ():
+            bar.refresh(nolock=True)
 
 
 class Skipped:

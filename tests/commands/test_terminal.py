@@ -112,3 +112,25 @@ def test_counts_are_aligned(trees: tuple[Path, Path], monkeypatch: pytest.Monkey
     rows = [re.split(r"\s{2,}", line) for line in shown]
     assert [line.split("\t") for line in ok(*command).stdout.splitlines()] == rows
     assert ok(*command, "--to", "columns").stdout.splitlines() == shown
+
+
+MANY_ROWS = """
+from pathlib import Path
+from d2c.commands.progress import shown
+from d2c.commands.terminal import printing_above_bars
+with printing_above_bars():
+    for row in shown(range(2000), "trees", "reading", [Path("none")]):
+        print("row", row)
+"""
+
+
+def test_bars_are_drawn_from_time_to_time_only() -> None:
+    written, lines = screen(MANY_ROWS, 80)
+    assert lines[:-1] == [f"row {row}" for row in range(2000)]
+    assert 1 <= written.count("trees") < 60
+
+
+def test_no_bar_stands_beside_a_pipe() -> None:
+    command = f"{sys.executable} -m d2c phrases --label NP {SAMPLE} | head -n 3"
+    written, _ = screen(f"import os; os.execv('/bin/sh', ['sh', '-c', {command!r}])", 200)
+    assert len(written.splitlines()) == 3 and "trees" not in written
