@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 
+from threadpoolctl import threadpool_limits
+
 from d2c.base.errors import ModelError
 from d2c.base.locks import SharedLock
 from d2c.models.model import Model, ModelSettings, load_route, read_model_settings
@@ -69,6 +71,24 @@ class PipelineModel:
         Raises ModelError where the model cannot be loaded, or the pipeline lacks what must come before.
         """
         self._load()
+        # As `Parser` does: for so little work threads wait longer for each other than they compute.
+        with threadpool_limits(1):
+            return [
+                ctree if ctree.is_continuous() else raise_gaps(ctree) for ctree in self._parsed(sentences)
+            ]
+
+    def load(self) -> None:
+        """Load now what is needed. Raises ModelError."""
+        self.check()
+        self._load()
+
+    @property
+    def tagger(self) -> Tagger | None:
+        """Return the tagger of the model, None where it has none or only its route is loaded."""
+        return None if self.converts else self._model.tagger
+
+    def _parsed(self, sentences: Sequence[Sentence]) -> Iterator[CTree]:
+        """Yield c-trees as the model makes them, perhaps with gaps."""
         untagged = not all(all(sentence.tokens.tags) for sentence in sentences)
         if untagged and self.tagger is None:
             why = f"{self.directory} has no tagger"
@@ -82,20 +102,8 @@ class PipelineModel:
                 )
             small, dtrees = self._settings.small_letters, [one.dtree for one in sentences if one.dtree]
             decoded = self._route.decode_all(as_read(one, small) for one in dtrees)
-            ctrees: Iterator[CTree] = map(spelled, decoded, (one.tokens.forms for one in sentences))
-        else:
-            ctrees = self._model.parse(sentence.tokens for sentence in sentences)
-        return [ctree if ctree.is_continuous() else raise_gaps(ctree) for ctree in ctrees]
-
-    def load(self) -> None:
-        """Load now what is needed. Raises ModelError."""
-        self.check()
-        self._load()
-
-    @property
-    def tagger(self) -> Tagger | None:
-        """Return the tagger of the model, None where it has none or only its route is loaded."""
-        return None if self.converts else self._model.tagger
+            return map(spelled, decoded, (one.tokens.forms for one in sentences))
+        return self._model.parse(sentence.tokens for sentence in sentences)
 
     def _load(self) -> None:
         with _LOADING:  # once, by the first thread that comes

@@ -10,11 +10,16 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
+import spacy
+from stanza.models.common.doc import Document
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from d2c.base.errors import ModelError
 from d2c.models.model import Model, load_route
 from d2c.parsing.sentence import Sentence
 from d2c.plugins.pipeline_model import PipelineModel
+from d2c.plugins.spacy.component import ConstituencyComponent
+from d2c.plugins.stanza import D2CProcessor
 from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.formats.brackets import format_bracket, read_brackets
 from tests.conftest import SAMPLE, give_tagger
@@ -56,6 +61,42 @@ def test_only_sentences_with_words_without_tags_are_tagged(model: PipelineModel)
 
 def test_nothing_to_parse(small_model: Path, chart_model: Path) -> None:
     assert PipelineModel(small_model).parse([]) == PipelineModel(chart_model, "pipeline").parse([]) == []
+
+
+def _in_spacy(model: PipelineModel) -> None:
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    ConstituencyComponent("d2c", model)(nlp("a b c"))
+
+
+def _in_stanza(model: PipelineModel) -> None:
+    processor = object.__new__(D2CProcessor)
+    processor._model = model
+    processor.process(Document([[{"id": i, "text": word} for i, word in enumerate("abc", 1)]]))
+
+
+@pytest.mark.parametrize("parse", [_in_spacy, _in_stanza])
+def test_one_thread_parses(
+    parse: Callable[[PipelineModel], None], model: PipelineModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in `Parser`; afterwards the program has as many as before, after errors, too."""
+
+    def threads() -> set[int]:
+        return {pool["num_threads"] for pool in threadpool_info()}
+
+    def look(*_: object) -> Iterator[CTree]:
+        yield from ()  # trees are made only when they are asked for
+        seen.append(threads())
+        raise ModelError("enough seen")
+
+    seen = list[set[int]]()
+    with threadpool_limits(3):
+        parse(model)
+        assert threads() == {3}
+        monkeypatch.setattr(Model, "parse", look)
+        with pytest.raises(ModelError, match="enough seen"):
+            parse(model)
+        assert (seen, threads()) == ([{1}], {3})
 
 
 def test_models_are_loaded_when_needed(tmp_path: Path) -> None:
