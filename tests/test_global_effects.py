@@ -7,8 +7,8 @@ global, and why it may be:
 - Loggers of Stanza get a filter, which passes all but what Stanza logs while d2c runs it.
 - torch uses one thread in forked processes, once a model with a network is loaded: it would wait for the
   threads of its parent there, without end.
-- While a batch is parsed, in pipelines too, BLAS and torch have one thread, or as many as `threads` says; then
-  as before.
+- While a batch is parsed, in pipelines too, BLAS and torch have one thread, or as many as `threads` says;
+  then as before.
 - A finder looks out for torch, if thinc was imported without it, to tell it; then it goes.
 - threadpoolctl, which a model needs, sets KMP_DUPLICATE_LIB_OK when it is imported, as scikit-learn does.
 - The command line, whose process is its own, handles signals, sets OMP_WAIT_POLICY, gc's threshold and Ray's
