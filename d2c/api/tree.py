@@ -59,6 +59,9 @@ class Tree:
         offsets: Sequence[tuple[int, int]] | None = None,
         text: str = "",
     ) -> None:
+        if not isinstance(ctree, CTree):
+            makers = "Tree.from_string, Tree.from_nltk or Tree.from_stanza"
+            raise TypeError(f"a Tree is made of a CTree, not {type(ctree).__name__}; see {makers}")
         self._whole = Constituents(ctree, confidences, Source(ctree.tokens.forms, offsets, text))
         self._node = _highest(ctree)
 
@@ -69,6 +72,23 @@ class Tree:
         If each word begins with a number and `=`, they are read as discbracket. Raises ValueError.
         """
         return cls((parse_discbracket if is_discbracket(brackets) else parse_bracket)(brackets))
+
+    @classmethod
+    def from_nltk(cls, tree: nltk.Tree) -> Tree:
+        """Return the tree that an `nltk.Tree` is; the inverse of `to_nltk`, without heads.
+
+        Raises TypeError for what is none, and ValueError for words without tags and nodes without words.
+        """
+        from d2c.trees.objects import from_nltk
+
+        return cls(from_nltk(tree))
+
+    @classmethod
+    def from_stanza(cls, tree: parse_tree.Tree) -> Tree:
+        """Return the tree that one of Stanza's is; the inverse of `to_stanza`. Raises as `from_nltk` does."""
+        from d2c.trees.objects import from_stanza
+
+        return cls(from_stanza(tree))
 
     @property
     def label(self) -> str:
@@ -284,7 +304,8 @@ class Tree:
         operations: relabel, delete, excise, insert, move and wrap, with `;` between them, on nodes that have
                     names in the pattern
 
-        Offsets are kept unless words are new, or in another order; nodes that are new, or have another label
+        Offsets are kept unless words are new, or in another order; they are those in the source text, which
+        `text` is not where words are gone. Nodes that are new, or have another label
         or other words, have None as their confidence. Raises ValueError for what cannot be read or done.
         """
         edited, _ = edit_of(pattern, operations)(self.ctree)

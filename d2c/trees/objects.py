@@ -35,10 +35,13 @@ def to_nltk(ctree: CTree) -> nltk.Tree:
 def from_nltk(tree: nltk.Tree) -> CTree:
     """Return the c-tree, without head children, of an `nltk.Tree` whose words have tags.
 
-    Raises ValueError for empty nodes, for words that stand beside other words or nodes, and for leaves that
-    are no words.
+    Raises TypeError for what is none, and ValueError for empty nodes, for words that stand beside other words
+    or nodes, and for leaves that are no words.
     """
     from nltk.tree import Tree
+
+    if not isinstance(tree, Tree):
+        raise TypeError(f"from_nltk takes an nltk.Tree, not {type(tree).__name__}")
 
     def read_node(node: nltk.Tree) -> _Node:
         kids = list(node)
@@ -64,7 +67,9 @@ def to_stanza(ctree: CTree) -> parse_tree.Tree:
 
 
 def from_stanza(tree: parse_tree.Tree) -> CTree:
-    """Return the c-tree, without head children, of Stanza's `Tree`. Raises ValueError as `from_nltk` does."""
+    """Return the c-tree, without head children, of Stanza's `Tree`. Raises as `from_nltk` does."""
+    if not hasattr(tree, "is_preterminal"):  # whoever has one has imported Stanza, others need not
+        raise TypeError(f"from_stanza takes a Tree of Stanza's, not {type(tree).__name__}")
 
     def read_node(node: Any) -> _Node:  # of Stanza, whose attributes have wrong types
         if node.is_preterminal():

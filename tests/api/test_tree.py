@@ -22,7 +22,6 @@ from d2c.parsing.sentence import refused
 from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.formats.brackets import parse_bracket
 from d2c.trees.heads import load_head_rules
-from d2c.trees.objects import from_nltk, from_stanza
 from d2c.trees.pictures import ctree_text
 from tests.pages import opened_in
 
@@ -60,7 +59,15 @@ def test_a_tree() -> None:
 def test_trees_of_other_libraries() -> None:
     tree = Tree(parse_bracket(BRACKETS))
     assert tree.text == "The cat ( slept"
-    assert from_nltk(tree.to_nltk()) == from_stanza(tree.to_stanza()) == tree.ctree
+    nltks, stanzas = tree.to_nltk(), tree.to_stanza()
+    assert Tree.from_nltk(nltks).ctree == Tree.from_stanza(stanzas).ctree == tree.ctree
+    for other in (nltks, stanzas):
+        with pytest.raises(TypeError, match="^a Tree is made of a CTree, not Tree; see Tree.from_string, "):
+            Tree(other)
+    with pytest.raises(TypeError, match="^from_nltk takes an nltk.Tree, not str$"):
+        Tree.from_nltk("(NN cat)")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="^from_stanza takes a Tree of Stanza's, not str$"):
+        Tree.from_stanza("(NN cat)")  # type: ignore[arg-type]
 
 
 def test_gaps() -> None:
