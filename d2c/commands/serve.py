@@ -66,13 +66,14 @@ def serve(model: Path | None, host: str, port: int, jobs: int, **chosen: Any) ->
     options = ParseOptions(**{name: chosen.pop(name) for name in ("device", "allow_pipeline")})
     limits = ServeLimits(**chosen)
     about = _about(model) | limits.to_json()
-    with _listening(host, port) as listening:
-        address, port = listening.getsockname()[:2]
-        if not ip_address(address).is_loopback:
-            say(f"d2c: {address} can be reached from other machines, and there are no passwords")
-        with warmed_up_for([read_model_settings(model)]):
-            workers = Workers(Service(model, options, limits), jobs)
-        try:
+    _listening(host, port).close()  # the port is open when requests are answered, and no sooner
+    with warmed_up_for([read_model_settings(model)]):
+        workers = Workers(Service(model, options, limits), jobs, say)
+    try:
+        with _listening(host, port) as listening:
+            address, port = listening.getsockname()[:2]
+            if not ip_address(address).is_loopback:
+                say(f"d2c: {address} can be reached from other machines, and there are no passwords")
             application = Site(workers, host, about).application()
             config = uvicorn.Config(
                 application,
@@ -91,8 +92,8 @@ def serve(model: Path | None, host: str, port: int, jobs: int, **chosen: Any) ->
             shown = f"[{address}]" if ":" in address else address
             say(f"d2c: {about['name']} at http://{shown}:{port}/ ({many(jobs, 'process')}); Ctrl-C ends it")
             uvicorn.Server(config).run(sockets=[listening])
-        finally:
-            workers.close()
+    finally:
+        workers.close()
 
 
 def _about(model: Path) -> dict[str, Any]:

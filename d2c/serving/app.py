@@ -13,6 +13,7 @@ import hashlib
 import ipaddress
 import json
 import re
+import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from http import HTTPStatus
@@ -25,7 +26,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from d2c.serving.tasks import Answer, Task, refusal
+from d2c.serving.tasks import Answer, Task, refusal, too_late
 from d2c.serving.workers import Workers
 from d2c.viewing.page import page
 
@@ -36,6 +37,8 @@ _POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; connect-src 'self'; worker-src blob:; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'"
 )
+_ADDRESSES = "; there are POST /parse, GET /, GET /info and GET /health"
+_ELSEWHERE = {HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED}
 _SECURE = {
     "Cache-Control": "no-store",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -102,17 +105,22 @@ class Site:
 
     async def _parsed(self, request: Request) -> Response:
         limits, of_page = self._workers.limits, request.url.path == "/page"
+        until = time.monotonic() + limits.max_seconds
         try:
             async with asyncio.timeout(limits.max_seconds):
                 body = await _body(request, limits.max_bytes)
-                return _answered(await self._workers.answer(Task(body, of_page)))
+            answer = await self._workers.answer(Task(body, of_page), until)
         except TimeoutError:
-            return _answered(refusal(504, f"it took more than {limits.max_seconds:g} s"))
+            answer = too_late(limits)
+        if answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            self._workers.tell(f"d2c: {answer.status}: {json.loads(answer.body)['error']}")
+        return _answered(answer)
 
 
 async def _refused(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    return _answered(refusal(error.status_code, error.detail), error.headers)
+    what = _ADDRESSES if error.status_code in _ELSEWHERE else ""
+    return _answered(refusal(error.status_code, error.detail + what), error.headers)
 
 
 async def _broken(_: Request, __: Exception) -> Response:

@@ -33,6 +33,10 @@ class Task(NamedTuple):
     page: bool = False
 
 
+# What is loaded or compiled at the first use is used before the first request.
+_FIRST = [Task(json.dumps({"text": "They slept.", "best": best}).encode()) for best in (1, 2)]
+
+
 class Answer(NamedTuple):
     """An answer: the status of HTTP, and JSON."""
 
@@ -53,6 +57,11 @@ def refusal(status: int, why: str) -> Answer:
     return Answer(status, json.dumps({"error": why}).encode())
 
 
+def too_late(limits: ServeLimits) -> Answer:
+    """Return the answer where a request took more time than it may."""
+    return refusal(504, f"it took more than {limits.max_seconds:g} s")
+
+
 @dataclass(frozen=True)
 class Service:
     """What workers need to know. It is pickled.
@@ -65,7 +74,7 @@ class Service:
     limits: ServeLimits
 
     def worker(self) -> Callable[[Sequence[Task]], list[Answer]]:
-        """Load the model, and return what answers requests. Raises ModelError."""
+        """Load the model, and return what answers requests, warmed up. Raises ModelError."""
         from d2c.models.model import load_models
         from d2c.parsing.rules import rules_of
         from d2c.parsing.stream import BatchParser, batched
@@ -76,8 +85,6 @@ class Service:
         @cache
         def parser(kind: str, best: int) -> BatchParser:
             return BatchParser(model, ParseOptions(kind=kind, best=best, confidences=True), alone=False)
-
-        parser("split", 1)  # raises what is wrong with the model
 
         def work(tasks: Sequence[Task]) -> list[Answer]:
             answers = dict[int, Answer]()
@@ -95,6 +102,8 @@ class Service:
                     answers[i] = _written([*islice(parsed, len(sentences))], tasks[i].page)
             return [answers[i] for i in range(len(tasks))]
 
+        parser("split", 1)  # raises what is wrong with the model
+        work([*_FIRST, Task(_FIRST[0].body, page=True)])
         return work
 
     def _read(self, body: bytes, rules: TextRules) -> _Asked | Answer:

@@ -2,48 +2,55 @@
 together, which encoders parse much faster.
 
 A process that dies, or takes too long, is replaced, and costs nobody but the request that it died of: those
-of a batch are then tried one by one, and one that was alone once more, unless it took too long.
+that it had are the next to be tried, one by one, by any process that is ready, each once. Of a request that
+was alone, and took too long, there is no second try.
 """
 
 from __future__ import annotations
 
 import asyncio
-import queue
 import threading
 import time
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from contextlib import suppress
 from typing import Any, NamedTuple
 
 from d2c.base.errors import shortened
 from d2c.base.workers import GONE, Failed, ProcessPool
-from d2c.serving.tasks import Answer, Service, Task, refusal
+from d2c.serving.tasks import Answer, Service, Task, refusal, too_late
 
 _AGAIN = 1.0  # seconds until a worker is started again that has died as it loaded the model
 _SMALL = 20_000  # bytes of a batch, before its last request: they take as long as a request may
 _LONGEST_WAIT = 3600.0  # seconds
+_LOOK = 1.0  # seconds after which one that has nothing to do is looked at: it may have died
+_TICK = 0.1  # seconds between two looks at how long no worker was ready
+_PATIENCE = 60.0  # seconds without any worker that do not count in the time of a request
 _LATE = Failed("it took too long", gone=True)
 _DIED = Failed(GONE, gone=True)  # as the pool has it
 
 
 class _Waiting(NamedTuple):
-    """A request, and where its answer is to be."""
+    """A request, and where its answer is to be; again: a worker had it, and died or failed."""
 
     task: Task
     answer: Future[Answer]
+    again: bool = False
 
 
 class Workers:
     """So many worker processes, and the requests that wait for them, first come, first served.
 
+    tell: is told of each worker that is replaced
+
     Raises the error of a worker that cannot load the model, and ChildProcessError for one that dies of it.
     """
 
-    def __init__(self, service: Service, jobs: int) -> None:
-        self.limits = service.limits
-        self._waiting = queue.Queue[_Waiting](self.limits.max_waiting)
+    def __init__(self, service: Service, jobs: int, tell: Callable[[str], None]) -> None:
+        self.limits, self.tell = service.limits, tell
+        self._waiting, self._changed = deque[_Waiting](), threading.Condition()
         self._pools, self._ready, self._closed = list[ProcessPool](), set[ProcessPool](), False
+        self._without, self._since = 0.0, time.monotonic()  # seconds without a worker, until `_ready` changed
         try:
             for _ in range(jobs):
                 self._pools.append(pool := ProcessPool(service.worker, 1, fresh=True))
@@ -51,7 +58,7 @@ class Workers:
             for pool in self._pools:
                 if isinstance(failed := _answer(pool), Failed):
                     raise failed.error or ChildProcessError(f"the model cannot be loaded: {failed.why}")
-                self._ready.add(pool)
+                self._set_ready(pool, True)
         except BaseException:
             self.close()
             raise
@@ -61,16 +68,30 @@ class Workers:
     @property
     def state(self) -> dict[str, int]:
         """Return how many requests wait, and how many processes have the model."""
-        return {"waiting": self._waiting.qsize(), "ready": len(self._ready)}
+        return {"waiting": len(self._waiting), "ready": len(self._ready)}
 
-    async def answer(self, task: Task) -> Answer:
-        """Return the answer to a request; 503 where too many wait."""
+    async def answer(self, task: Task, until: float) -> Answer:
+        """Return the answer to a request; 503 where too many wait, or no worker is ready for long.
+
+        until: of `time.monotonic`, later by the time in which no worker is ready, but a minute at most
+        Raises TimeoutError then.
+        """
         waiting = _Waiting(task, Future[Answer]())
-        try:
-            self._waiting.put_nowait(waiting)
-        except queue.Full:
-            return refusal(503, f"{self.limits.max_waiting:,} requests are waiting; try again later")
-        return await asyncio.wrap_future(waiting.answer)
+        with self._changed:
+            if len(self._waiting) >= self.limits.max_waiting:
+                return refusal(503, f"{self.limits.max_waiting:,} requests are waiting; try again later")
+            self._waiting.append(waiting)
+            self._changed.notify()
+        answer, before = asyncio.wrap_future(waiting.answer), self._seconds_without()
+        while not answer.done():
+            more = min(self._seconds_without() - before, _PATIENCE)
+            if (left := until + more - time.monotonic()) <= 0:
+                answer.cancel()
+                if self._ready:
+                    raise TimeoutError
+                return refusal(503, "no process has loaded the model yet; try again later")
+            await asyncio.wait([answer], timeout=max(left, _TICK))
+        return answer.result()
 
     def close(self) -> None:
         """End all processes. What they have not answered yet is not answered."""
@@ -81,53 +102,75 @@ class Workers:
     def _serve(self, pool: ProcessPool) -> None:
         """Answer requests by one process, until this one is closed."""
         while not self._closed:
-            batch = self._batch()
-            if not self._are_answered(pool, batch):
-                for one in batch:
-                    self._are_answered(pool, _wanted([one]), again=True)
+            if pool.answers(0):  # nothing was asked: it has died
+                self._renew(pool, _DIED)
+            elif batch := self._batch():
+                self._work(pool, batch)
 
     def _batch(self) -> list[_Waiting]:
-        """Return the requests that wait and have small bodies, and a fair share of them; one at least."""
-        batch, size = [self._waiting.get()], 0
-        for _ in range(self._waiting.qsize() // len(self._pools)):
-            if (size := size + len(batch[-1].task.body)) > _SMALL:
-                break
-            with suppress(queue.Empty):
-                batch.append(self._waiting.get_nowait())
-        return _wanted(batch)
+        """Return the requests that wait and have small bodies, and a fair share of them; one that is tried
+        again is alone. There are none where none came for a while."""
+        batch, size = list[_Waiting](), 0
+        with self._changed:
+            self._changed.wait_for(lambda: self._waiting, _LOOK)
+            most = 1 + (len(self._waiting) - 1) // len(self._pools)
+            while self._waiting and len(batch) < most and size <= _SMALL:
+                if batch and (batch[-1].again or self._waiting[0].again):
+                    break
+                batch.append(self._waiting.popleft())
+                size += len(batch[-1].task.body)
+        return [one for one in batch if not one.answer.cancelled()]  # nobody waits for these
 
-    def _are_answered(self, pool: ProcessPool, batch: Sequence[_Waiting], again: bool = False) -> bool:
-        """Return whether requests are answered; otherwise they are to be tried again, one by one."""
+    def _work(self, pool: ProcessPool, batch: Sequence[_Waiting]) -> None:
+        """Answer requests, or let them be tried again, one by one."""
         pool.submit(0, [one.task for one in batch])
         answers = _answer(pool, self.limits.max_seconds)
-        gone = isinstance(answers, Failed) and answers.gone
-        finished = again or not isinstance(answers, Failed) or (len(batch) == 1 and answers != _DIED)
-        if finished:
-            if isinstance(answers, Failed):
-                why = f"it cannot be parsed: {shortened(answers.why, 200)}"
-                answers = [refusal(503 if gone else 500, why)]
-            for one, answer in zip(batch, answers, strict=True):
-                if one.answer.set_running_or_notify_cancel():
-                    one.answer.set_result(answer)
-        if gone:
-            self._renew(pool)
-        return finished
+        if not isinstance(answers, Failed):
+            _set_answers(batch, answers)
+            return
+        if answers.gone:
+            self._set_ready(pool, False)
+        if not batch[0].again and (len(batch) > 1 or answers == _DIED):
+            with self._changed:
+                self._waiting.extendleft(one._replace(again=True) for one in reversed(batch))
+                self._changed.notify_all()
+        else:
+            why = f"it cannot be parsed: {shortened(answers.why, 200)}"
+            failed = refusal(503 if answers.gone else 500, why)
+            _set_answers(batch, [too_late(self.limits) if answers == _LATE else failed])
+        if answers.gone:
+            self._renew(pool, answers)
 
-    def _renew(self, pool: ProcessPool) -> None:
+    def _renew(self, pool: ProcessPool, failed: Failed) -> None:
         """Start another process in place of a pool's; return when that one has the model."""
-        self._ready.discard(pool)
+        self._set_ready(pool, False)
+        number = self._pools.index(pool) + 1
         while not self._closed:
+            self.tell(f"d2c: process {number} is replaced: {shortened(failed.why, 200)}")
             pool.renew(0)
             pool.submit(0, [])
-            if not isinstance(_answer(pool), Failed):
-                self._ready.add(pool)
+            if not isinstance(answer := _answer(pool), Failed):
+                self._set_ready(pool, True)
+                self.tell(f"d2c: process {number} is ready again")
                 return
+            failed = answer
             time.sleep(_AGAIN)
 
+    def _set_ready(self, pool: ProcessPool, ready: bool) -> None:
+        with self._changed:
+            self._without, self._since = self._seconds_without(), time.monotonic()
+            (self._ready.add if ready else self._ready.discard)(pool)
 
-def _wanted(requests: Sequence[_Waiting]) -> list[_Waiting]:
-    """Return those that somebody waits for, as their time is not over."""
-    return [one for one in requests if not one.answer.cancelled()]
+    def _seconds_without(self) -> float:
+        """Return how long, until now, no worker was ready."""
+        with self._changed:
+            return self._without + (0.0 if self._ready else time.monotonic() - self._since)
+
+
+def _set_answers(batch: Sequence[_Waiting], answers: Sequence[Answer]) -> None:
+    for one, answer in zip(batch, answers, strict=True):
+        if one.answer.set_running_or_notify_cancel():
+            one.answer.set_result(answer)
 
 
 def _answer(pool: ProcessPool, seconds: float = _LONGEST_WAIT) -> Any:

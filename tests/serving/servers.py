@@ -31,10 +31,11 @@ Said = tuple[int, Any, dict[str, str]]
 
 
 class Server(NamedTuple):
-    """Where a server is; process: its own, if it is not this one."""
+    """Where a server is; process: its own, if it is not this one; said: what it has said, if it is."""
 
     port: int
     process: subprocess.Popen[str] | None = None
+    said: Sequence[str] = ()
 
     def asked(
         self, path: str, body: Any = None, headers: dict[str, str] | None = None, method: str = ""
@@ -81,12 +82,15 @@ class Toy(NamedTuple):
     """A service whose workers do what the body of a request says.
 
     dies N: the worker dies, until the file at hand has N lines; sleeps S: so many seconds
+    loading: seconds until a worker is ready
     """
 
     log: Path
     limits: ServeLimits
+    loading: float = 0.0
 
     def worker(self) -> Callable[[Sequence[Task]], list[Answer]]:
+        time.sleep(self.loading)
         return self.work
 
     def work(self, tasks: Sequence[Task]) -> list[Answer]:
@@ -104,15 +108,16 @@ class Toy(NamedTuple):
 
 
 @contextmanager
-def toy(log: Path, jobs: int = 1, **limits: Any) -> Iterator[Server]:
+def toy(log: Path, jobs: int = 1, loading: float = 0.0, **limits: Any) -> Iterator[Server]:
     """A server with such workers, in a thread."""
     import uvicorn
 
     from d2c.serving.app import Site
     from d2c.serving.workers import Workers
 
-    service: Any = Toy(log, ServeLimits(**limits))
-    workers = Workers(service, jobs)
+    service: Any = Toy(log, ServeLimits(**limits), loading)
+    said = list[str]()
+    workers = Workers(service, jobs, said.append)
     with socket.create_server(("127.0.0.1", 0)) as listening:
         application = Site(workers, "127.0.0.1", {"name": "toy", "most_trees": 20}).application()
         server = uvicorn.Server(
@@ -121,7 +126,7 @@ def toy(log: Path, jobs: int = 1, **limits: Any) -> Iterator[Server]:
         thread = threading.Thread(target=server.run, args=([listening],))
         thread.start()
         try:
-            yield Server(listening.getsockname()[1])
+            yield Server(listening.getsockname()[1], said=said)
         finally:
             server.should_exit = server.force_exit = True
             thread.join()

@@ -35,11 +35,8 @@ def server(log: Path) -> Iterator[Server]:
 
 
 def is_well(server: Server) -> bool:
-    """Whether it answers, if need be when it has a new worker."""
-    until = time.monotonic() + 60
-    while (status := server.asked("/parse", b"well")[0]) == 504 and time.monotonic() < until:
-        pass
-    return status == 200
+    """Whether it answers, if need be when it has a new worker: loading takes no time of a request's."""
+    return server.asked("/parse", b"well")[0] == 200
 
 
 def test_a_request_is_tried_again_where_its_worker_dies(tmp_path: Path) -> None:
@@ -51,6 +48,33 @@ def test_a_request_is_tried_again_where_its_worker_dies(tmp_path: Path) -> None:
         said = [*pool.map(lambda body: server.asked("/parse", body), bodies)]
     assert [one[0] for one in said] == [200, 200, 503, 500, 200] and said[2][2]["retry-after"] == "1"
     assert said[2][1] == {"error": "it cannot be parsed: its worker died: it was killed, or memory was short"}
+
+
+def test_another_worker_answers_where_one_dies(tmp_path: Path) -> None:
+    """Without waiting for the new one; where none is ready, time does not count."""
+    with toy(tmp_path / "log", jobs=2, loading=1.5, max_seconds=1.0) as server, ThreadPoolExecutor(5) as pool:
+        begin = time.monotonic()
+        assert server.asked("/parse", b"dies 1")[:2] == (200, "dies")
+        assert time.monotonic() - begin < 1
+        assert server.said[0].startswith("d2c: process ") and "is replaced: its worker died" in server.said[0]
+        until = time.monotonic() + 20
+        while server.asked("/health")[1]["ready"] < 2 and time.monotonic() < until:
+            time.sleep(0.05)
+        slow = [pool.submit(server.asked, "/parse", b"sleeps 600") for _ in range(2)]
+        assert [one.result()[0] for one in slow] == [504] * 2
+        small = [*pool.map(lambda _: server.asked("/parse", b"well"), range(3))]
+        assert [one[0] for one in small] == [200] * 3
+        assert server.said.count("d2c: 504: it took more than 1 s") == 2
+
+
+def test_no_worker_for_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("d2c.serving.workers._PATIENCE", 0.2)
+    with toy(tmp_path / "log", loading=1.0, max_seconds=0.2) as server:
+        assert server.asked("/parse", b"sleeps 600")[0] == 504
+        assert server.asked("/health")[:2] == (503, {"waiting": 0, "ready": 0})
+        status, said, headers = server.asked("/parse", b"well")
+        assert (status, headers["retry-after"]) == (503, "1")
+        assert said == {"error": "no process has loaded the model yet; try again later"}
 
 
 def test_one_that_died_with_nothing_to_do_is_not_missed(server: Server) -> None:
@@ -118,4 +142,4 @@ def test_who_sends_slowly_is_not_waited_for(server: Server) -> None:
 
 def test_a_model_that_cannot_be_loaded(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="is no model of d2c's"):
-        Workers(Service(tmp_path, ParseOptions(), ServeLimits()), 1)
+        Workers(Service(tmp_path, ParseOptions(), ServeLimits()), 1, print)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -146,8 +147,10 @@ def test_who_may_ask(server: Server) -> None:
     assert [status(here, one) for one in ("http://evil.test", "null", "http://localhost:1")] == [403] * 3
     assert server.asked("/", headers={"Host": "evil.test"})[0] == 421
     assert server.asked("/parse", body, method="OPTIONS")[0] == 405
-    assert server.asked("/parse")[:2] == (405, {"error": "Method Not Allowed"})
-    assert server.asked("/nothing")[:2] == (404, {"error": "Not Found"})
+    there = "; there are POST /parse, GET /, GET /info and GET /health"
+    assert server.asked("/parse")[:2] == (405, {"error": f"Method Not Allowed{there}"})
+    assert server.asked("/", body)[:2] == (405, {"error": f"Method Not Allowed{there}"})
+    assert server.asked("/nothing")[:2] == (404, {"error": f"Not Found{there}"})
     assert "access-control-allow-origin" not in server.asked("/parse", body)[2]
 
 
@@ -234,7 +237,7 @@ def test_a_sentence_by_hand(browser: Any, server: Server) -> None:
     tab.get_by_text("copy SVG").first.click()
     assert "<img" not in tab.inner_html("#pictures") and tab.locator("img").count() == 0
     assert str(tab.evaluate("navigator.clipboard.readText()")).startswith("<svg")
-    assert faults == [] and {url.rsplit("/", 1)[1] for url in asked} == {"", "page"}
+    assert faults == [] and {url.rsplit("/", 1)[1] for url in asked if url[:5] != "blob:"} == {"", "page"}
     context.close()
 
 
@@ -259,6 +262,22 @@ def test_an_address_that_others_reach_is_warned_of(host: str, monkeypatch: pytes
     )
     warning = "d2c: 0.0.0.0 can be reached from other machines, and there are no passwords"
     assert warnings == ([warning] if host == "0.0.0.0" else [])
+
+
+def test_the_port_is_closed_while_the_model_loads(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    tried = list[int]()
+
+    def workers(*_: Any) -> MagicMock:
+        with socket.socket() as client:
+            tried.append(client.connect_ex(("127.0.0.1", port)))
+        return MagicMock()
+
+    monkeypatch.setattr("d2c.serving.workers.Workers", workers)
+    monkeypatch.setattr("uvicorn.Server.run", lambda server, sockets: None)
+    assert CliRunner().invoke(cli, ["serve", "en-small", "--port", str(port)]).exit_code == 0
+    assert tried == [errno.ECONNREFUSED]
 
 
 def test_refusals() -> None:
@@ -292,5 +311,8 @@ def test_the_end_of_it(server: Server) -> None:
     assert server.process and server.process.stderr
     [worker] = server.workers()
     server.process.send_signal(signal.SIGINT)
-    assert server.process.wait(20) == 130 and server.process.stderr.read() == "d2c: interrupted\n"
+    assert server.process.wait(20) == 130
+    replaced, ready, end = server.process.stderr.read().splitlines()  # of the one that was killed, above
+    assert replaced == "d2c: process 1 is replaced: its worker died: it was killed, or memory was short"
+    assert (ready, end) == ("d2c: process 1 is ready again", "d2c: interrupted")
     assert not Path(f"/proc/{worker}").exists()
