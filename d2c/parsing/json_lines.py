@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
+from difflib import get_close_matches
 from itertools import chain, groupby
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -124,6 +125,10 @@ FIELDS = (  # in the order of JSON lines; docs/commands.md and docs/corpora.md s
 )
 
 
+_CONSTRAINTS = ("require", "forbid")
+GIVEN = frozenset(one.name for one in FIELDS) | {*_CONSTRAINTS}  # what lines of input may hold
+
+
 def to_json(sentence: Sentence) -> dict[str, Any]:
     """Return what a line holds of a sentence with a c-tree, or with an error.
 
@@ -171,11 +176,15 @@ def sentence_of_row(row: dict[str, Any]) -> Sentence:
 
 def read_given(line: str) -> tuple[tuple[str, ...], tuple[str, ...], Any, Any]:
     """Return the words of a line of input, their tags (empty: to be found), and what is required and
-    forbidden, as it stands there. A line of `format_json` is one, too. Raises ValueError."""
+    forbidden, as it stands there. A line of `format_json` is one, too. Raises ValueError, also for a field
+    that is called almost as a constraint is: other fields are ignored, and it would be lost."""
     with shaped(_NO_WORDS):
         shown = json.loads(line, parse_constant=no_number)
         tokens = parsed_words(shown, tagged=False)
-        require, forbid = (shown.get(name) for name in ("require", "forbid"))
+        require, forbid = (shown.get(name) for name in _CONSTRAINTS)
+    for name in shown.keys() - GIVEN:
+        if meant := get_close_matches(name.lower(), _CONSTRAINTS, 1, 0.75):
+            raise ValueError(f"unknown field {name!r:.40}; {meant[0]!r} is known")
     if not all(one is None or isinstance(one, list) for one in (require, forbid)):
         raise ValueError('`require` and `forbid` are lists of spans: [[0, 3, "NP"], [4, 6]]')
     return tokens.forms, tokens.tags, require, forbid

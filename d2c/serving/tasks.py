@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # its imports take a second
     from d2c.protocols.dparser import TextRules
 
 FIELDS = {"text", "sentences", "best"}
+_WANTED = '{"text": "They slept."} or {"sentences": [{"tokens": ["They", "slept"]}]}'
 _FILE = "<request>"  # what errors name
 
 
@@ -138,20 +139,47 @@ def _written(sentences: list[Sentence], of_page: bool) -> Answer:
 def _lines(body: bytes) -> tuple[Iterator[str], str, int]:
     """Return the lines of a request, of which kind they are, and how many trees are wanted of a sentence.
     Raises ValueError."""
-    shown = json.loads(body.decode())
-    wanted = 'no JSON object with `text`, or with `sentences`: [{"tokens": ["They", "slept"]}]'
-    if not isinstance(shown, dict) or ("text" in shown) == ("sentences" in shown):
-        raise ValueError(wanted)
+    shown = _object(body)
     if unknown := [*shown.keys() - FIELDS]:
-        raise ValueError(f"unknown field {unknown[0]!r}; known are {', '.join(sorted(FIELDS))}")
+        raise ValueError(f"unknown field {unknown[0]!r:.40}; known are {', '.join(sorted(FIELDS))}")
+    if ("text" in shown) == ("sentences" in shown):
+        raise ValueError(f"one of `text` and `sentences` is needed: {_WANTED}")
     best = shown.get("best", 1)
     if type(best) is not int or not 1 <= best <= MOST_TREES:
         raise ValueError(f"`best` is {best!r:.40}, not a number from 1 to {MOST_TREES}")
-    if isinstance(text := shown.get("text"), str):
+    if "text" in shown:
+        if not isinstance(text := shown["text"], str):
+            raise ValueError(f"`text` is {text!r:.40}, not a string")
         return io.StringIO(text, newline=""), "split", best
-    if "text" in shown or not isinstance(shown["sentences"], list):
-        raise ValueError(wanted)
-    return map(_line, shown["sentences"]), JSON, best
+    if not isinstance(sentences := shown["sentences"], list):
+        raise ValueError(f"`sentences` is {sentences!r:.40}, not a list: {_WANTED}")
+    _check_fields(sentences)
+    return map(_line, sentences), JSON, best
+
+
+def _object(body: bytes) -> dict[str, Any]:
+    """Return the JSON object that a body is. Raises ValueError."""
+    try:
+        shown = json.loads(body.decode())
+    except UnicodeDecodeError:
+        raise ValueError("the body is not UTF-8; it must be JSON, and not compressed") from None
+    except RecursionError:
+        raise ValueError("the body is nested too deeply") from None
+    except ValueError as error:
+        raise ValueError(f"the body is not JSON such as {_WANTED}: {error}") from None
+    if not isinstance(shown, dict):
+        raise ValueError(f"the body is no JSON object such as {_WANTED}")
+    return shown
+
+
+def _check_fields(sentences: list[Any]) -> None:
+    """Raise ValueError for a field that is neither read nor one of the output's: a constraint, misspelt."""
+    from d2c.parsing.json_lines import GIVEN
+
+    for number, sentence in enumerate(sentences, 1):
+        if isinstance(sentence, dict) and (unknown := [*sentence.keys() - GIVEN]):
+            known = "tokens, tags, require, forbid"
+            raise ValueError(f"sentence {number}: unknown field {unknown[0]!r:.40}; known are {known}")
 
 
 def _line(sentence: Any) -> str:

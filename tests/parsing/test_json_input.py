@@ -66,6 +66,16 @@ def test_what_no_tree_can_obey(parser: Parser) -> None:
         parser.parse_tagged([(word, "NN") for word in WORDS], forbid=[(0, 8)])
 
 
+def test_a_misspelt_constraint_is_not_lost() -> None:
+    for name in ("requires", "required", "Require", "forbids", "forbidden"):
+        [sentence] = sentences_of([json.dumps({"tokens": ["They"], name: [[0, 1]]})], "json")
+        known = "forbid" if "orbid" in name else "require"
+        assert sentence.why == f"unknown field {name!r}; {known!r} is known"
+    line = {"tokens": ["They"], "id": 3, "request": 1, "spans": [], "heads": [], "comments": []}
+    [sentence] = sentences_of([json.dumps(line)], "json")
+    assert not sentence.error
+
+
 def test_many_sentences(parser: Parser) -> None:
     """Of required and forbidden spans of all kinds none is broken, and the tree has the words that it had."""
     lines, wanted = list[str](), list[SpanConstraints | None]()

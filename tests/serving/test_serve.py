@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gzip
 import json
 import os
 import re
@@ -34,6 +35,7 @@ from tests.serving.servers import Server, served
 from tests.test_startup import EXTRAS
 
 TEXT = 'They saw the cat with glasses. "She slept," he said.\n\nTime flies.'
+WANTED = '{"text": "They slept."} or {"sentences": [{"tokens": ["They", "slept"]}]}'
 HOSTILE = [
     "",
     " \n\t ",
@@ -69,6 +71,8 @@ def test_answers_are_lines_of_parse(server: Server, tmp_path: Path) -> None:
     assert (status, headers["content-type"]) == (200, "application/json")
     assert said == {"sentences": lines_of_parse(tmp_path, "a.txt", TEXT, "--split")}
     assert [" ".join(one["tokens"][:2]) for one in said["sentences"]] == ["They saw", "`` She", "Time flies"]
+    again = {"sentences": said["sentences"]}  # an answer may be sent back
+    assert server.asked("/parse", again)[1]["sentences"][0]["spans"]
     given = [
         {"tokens": ["They", "saw", "the", "cat", "with", "glasses"], "require": [[2, 6, "NP"]]},
         {"tokens": ["Time", "flies"], "tags": ["NN", "VBZ"], "forbid": [[0, 2, "NP"]]},
@@ -102,15 +106,21 @@ def test_requests_of_a_batch_are_answered_as_if_they_were_alone() -> None:
 @pytest.mark.parametrize(
     ("body", "why"),
     [
-        (b"", "Expecting value: line 1 column 1 (char 0)"),
-        (b"\xff", "'utf-8' codec can't decode byte 0xff in position 0: invalid start byte"),
-        (b"[" * 100_000, "maximum recursion depth exceeded"),
-        (b"[]", "no JSON object with `text`"),
-        ({}, "no JSON object with `text`"),
-        ({"text": 3}, "no JSON object with `text`"),
-        ({"text": "a", "sentences": []}, "no JSON object with `text`"),
-        ({"sentences": {}}, "no JSON object with `text`"),
+        (b"", f"the body is not JSON such as {WANTED}: Expecting value: line 1 column 1 (char 0)"),
+        (b"They slept.", f"the body is not JSON such as {WANTED}: Expecting value"),
+        (b"\xff", "the body is not UTF-8; it must be JSON, and not compressed"),
+        (gzip.compress(b'{"text": "a"}'), "the body is not UTF-8; it must be JSON, and not compressed"),
+        (b"[" * 100_000, "the body is nested too deeply"),
+        (b"[]", f"the body is no JSON object such as {WANTED}"),
+        ({}, f"one of `text` and `sentences` is needed: {WANTED}"),
+        ({"text": 3}, "`text` is 3, not a string"),
+        ({"text": "a", "sentences": []}, "one of `text` and `sentences` is needed"),
+        ({"sentences": {}}, "`sentences` is {}, not a list"),
         ({"text": "a", "k": 1}, "unknown field 'k'; known are best, sentences, text"),
+        (
+            {"sentences": [{"tokens": ["a"]}, {"tokens": ["a"], "requires": [[0, 1]]}]},
+            "sentence 2: unknown field 'requires'; known are tokens, tags, require, forbid",
+        ),
         ({"text": "a", "best": 21}, "`best` is 21, not a number from 1 to 20"),
         ({"text": "a", "best": True}, "`best` is True, not a number from 1 to 20"),
     ],
