@@ -11,8 +11,9 @@ TYPE_CHECKING = False  # as of `typing`, whose import would take most of the tim
 if TYPE_CHECKING:
     from d2c.api.document import Document, Sentence
     from d2c.api.parser import Parser, load
+    from d2c.api.read import read
     from d2c.api.search import search
-    from d2c.api.tree import Tree, read
+    from d2c.api.tree import Tree
     from d2c.base.errors import FormatError, ModelError
     from d2c.trees.patterns.matches import Match
     from d2c.trees.spans import Span
@@ -43,7 +44,7 @@ _MODULES = {
     "Span": "d2c.trees.spans",
     "Tree": "d2c.api.tree",
     "load": "d2c.api.parser",
-    "read": "d2c.api.tree",
+    "read": "d2c.api.read",
     "search": "d2c.api.search",
 }
 

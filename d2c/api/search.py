@@ -8,7 +8,8 @@ from itertools import tee
 from pathlib import Path
 from typing import TypeGuard
 
-from d2c.api.tree import Tree, warned
+from d2c.api.read import warned
+from d2c.api.tree import Tree
 from d2c.base.errors import Faults, FormatError, NoTree
 from d2c.base.files import AnyPath, file_name
 from d2c.base.inputs import names_of
