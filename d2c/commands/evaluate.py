@@ -205,7 +205,7 @@ def evaluate(
     golden, *others = (reading.files([given], *conllu) for given in (gold, *guesses))
     if reading.raw and metric in ("evalb", "spmrl") and max(map(len, (golden, *others))) > 1:
         raise click.UsageError("with --raw EVALB reads one file of gold and one of GUESS")
-    reading = replace(reading, unparsed=True)
+    reading = replace(reading, unparsed=True, wordless=True)
     reading = reading if metric == "attachment" else reading.as_told_by(golden[0])
     files = [Pairs(golden, guess, reading) for guess in others]
     show(_lines(metric, files, report, rules, **options))

@@ -219,7 +219,7 @@ def _found(inputs: tuple[Path, ...], kind: str | None, output: Path) -> tuple[tu
     read = list[Path]()
     for path in found:
         try:
-            empty = not first_characters(path, 1) and path.is_file()
+            empty = path.is_file() and not first_characters(path, 1)
             if not empty:
                 kinds.setdefault(kind or kind_of(path), path)
             read.append(path)

@@ -247,7 +247,8 @@ def test_compare_on_the_sample() -> None:
     options = ["--dparser", "transition", "--epochs", "1", "--route", "reduction"]
     run = CliRunner().invoke(cli, ["compare", *options])
     assert run.exit_code == 0, run.output
-    (row,) = (line.split() for line in run.output.splitlines() if line.startswith("reduction   transition"))
+    rows = map(str.split, run.output.splitlines())
+    (row,) = (row for row in rows if row[:2] == ["reduction", "transition"])
     uas, las, f1 = float(row[2]), float(row[3]), float(row[6])
     assert uas >= 95 and las >= 93 and f1 >= 94
 

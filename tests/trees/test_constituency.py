@@ -207,10 +207,7 @@ def test_commands_that_read_trees(tmp_path: Path) -> None:
     assert '"NP"' in (tmp_path / "x.html").read_text()
     assert run("combine", tmp_path / "x.conllu", tmp_path / "x.conllu").stdout == HI  # d-trees
     (tmp_path / "plain.conllu").write_text(HI.replace("# constituency", "# tree"))
-    error = str(run("draw", tmp_path / "plain.conllu").exception)
-    assert (
-        "has d-trees, not c-trees (no CoNLL-2012, no comments `# constituency`); `d2c decode` makes" in error
-    )
+    assert "root" in run("draw", tmp_path / "plain.conllu").stdout  # its d-tree
 
 
 def test_trees_below_long_comments_on_a_document(tmp_path: Path) -> None:

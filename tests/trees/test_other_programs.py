@@ -390,16 +390,6 @@ def test_what_files_look_like(tmp_path: Path) -> None:
             "is XML with <FoLiA> outermost, which is none of tigerxml, alpinoxml, ",
         ),
         ("x", "<?xml version='1.0'?><TEI/>", "is XML with <TEI> outermost, which is none of tigerxml, "),
-        (
-            "x.json",
-            '{"words": ["a"], "amr": "(a / b)"}',
-            "is JSON with the keys words, amr, which is none of corenlp, jsontrees, nor JSON lines of `d2c",
-        ),
-        (
-            "x.txt",
-            json.dumps({"tokens": ["a"], "tags": ["A"], "spans": [], "alternatives": [{"tree": "(A a)"}]}),
-            "has JSON lines, which only combine, draw, phrases, search and view read",
-        ),
     ],
 )
 def test_files_of_other_kinds(tmp_path: Path, name: str, text: str, says: str) -> None:

@@ -3,7 +3,8 @@
 A node with `word` is a token at the position `begin`; one with `cat` is a constituent; one with neither is no
 leaf but a secondary edge, from the node with its `index`. The ends of constituents cover such edges, too, and
 are not looked at. Tags are `pt`, or `pos` in files of older versions, lemmas `lemma`, or `root`; morphology
-is `postag`, functions are `rel`. The id of `alpino_ds` is the comment `sent_id`.
+is `postag`, functions are `rel`. The id of `alpino_ds` is the comment `sent_id`. Other attributes, and
+elements such as `sentence`, are left out and counted.
 """
 
 from __future__ import annotations
@@ -18,16 +19,22 @@ from d2c.trees.formats.graphs import NO_FUNCTION, SENT_ID, Graph, Name, is_id, l
 from d2c.trees.formats.xml import attributes, element_reader, named
 
 HEAD_RELATION = "hd"
+_READ = frozenset(["begin", "cat", "end", "id", "index", "lemma", "postag", "pt", "rel", "word"])
+_OLDER = (("pt", "pos"), ("lemma", "root"))  # what is read, and what is where that is missing
 
 
 def _tree(element: Element, options: Options) -> CTree:
     """Return the tree of a graph."""
-    graph = Graph()
+    graph, left_out = Graph(), options.left_out
+    for child in element:
+        left_out[f"<{child.tag}> elements"] += child.tag != "node"
     words: dict[int, tuple[Element, str | None]] = {}  # with their parents
     named_by, references = dict[str, Name](), list[tuple[str, str, str | None]]()  # of indices
     stack: list[tuple[Element, str | None]] = [(node, None) for node in element.findall("node")]
     while stack:
         node, parent = stack.pop()
+        instead = (older for newer, older in _OLDER if not node.get(newer))
+        left_out["other attributes"] += len(node.attrib.keys() - _READ - {*instead})
         if "word" in node.attrib:
             begin = whole_number(node.attrib["begin"])
             if begin in words:

@@ -29,12 +29,16 @@ _BRACKETS = {"{": ("(", "-LRB-"), "}": (")", "-RRB-")}  # word and tag
 
 
 def _items(path: AnyPath, options: Options) -> Iterator[tuple[int, str | Malformed]]:
-    """Yield the text below each item's first line, after the number of its own first line."""
+    """Yield the text below each item's first line, after the number of its own first line.
+
+    The first line, with an id and the sentence as it was written, is left out and counted.
+    """
     start, lines, fault = 0, list[str](), None
     for number, line in enumerate(lines_in_utf8_or_latin1(path, options.charset), 1):
         if _ITEM.match(line):
             if start:
                 yield start, fault or "".join(lines)
+            options.left_out["ids and texts"] += 1
             start, lines = number + 1, []
             hidden = _HIDDEN.search(line)
             fault = _hidden_tree(hidden[1] or hidden[2]) if hidden else None

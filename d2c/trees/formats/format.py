@@ -90,7 +90,8 @@ class Options:
     charset:    of the file; None: as the format has it
     n_best:     all parses of a sentence that has several, not the first alone
     convention: by which labels are cleaned; None: told by the first trees
-    unparsed:   sentences that were not parsed, or have traces alone, too, as the marked tree in their place
+    unparsed:   sentences that were not parsed, too, as the marked tree that is in their place
+    wordless:   such a tree in place of those of traces alone, too
     by_labels:  heads are marked by labels, if at all: a file in which none is marked is refused
     left_out:   counts what the file says and trees do not keep
     marks:      counts the first trees of files, and those in which a head child is marked
@@ -104,6 +105,7 @@ class Options:
     n_best: bool = False
     convention: ConventionName | None = None
     unparsed: bool = True
+    wordless: bool = False
     by_labels: bool = False
     left_out: Counter[str] = field(default_factory=Counter)
     marks: Counter[str] = field(default_factory=Counter)
@@ -238,7 +240,7 @@ def _tidy(options: Options) -> Callable[[Any], Any] | None:
             return None
         if is_failed(ctree.tokens) and not options.unparsed:
             return why_failed(ctree.tokens)
-        return (work(ctree) if work else ctree) or (_NO_WORDS if options.unparsed else _ONLY_TRACES)
+        return (work(ctree) if work else ctree) or (_NO_WORDS if options.wordless else _ONLY_TRACES)
 
     return tidied
 

@@ -2,7 +2,8 @@
 
 A node is `role:CATEGORY(child|child)`, a leaf `role:TAG:word` or `TAG:word`. Roles are functions; Head marks
 head children, and where there is none, head does, the role of what 的 or 得 stands with.
-The final punctuation, outside the tree, becomes the last child of its root, tagged with its category.
+The id before the tree is the comment `sent_id`. The final punctuation, outside the tree, becomes the last
+child of its root, tagged with its category.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Iterator
 from d2c.base.files import AnyPath, open_input
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.format import CFormat, Options, item_reader
-from d2c.trees.formats.graphs import Graph
+from d2c.trees.formats.graphs import SENT_ID, Graph
 
 _NUMBER = re.compile("#[^ ]*+ ++")
 _MARK = re.compile(r"([^#]*)\(([A-Z0-9]*CATEGORY)\)")
@@ -34,7 +35,7 @@ def _tree(text: str, options: Options) -> CTree:
     """Return the tree on a line; a head child is the leftmost where none is marked."""
     number = _NUMBER.match(text)
     body = text[number.end() :].rstrip(" ").removesuffix("#").rstrip(" ") if number else ""
-    if not body:
+    if number is None or not body:
         raise ValueError("expected `#number tree`")
     before, _, after = body.rpartition("#")
     mark = _MARK.fullmatch(after) if before else None
@@ -78,8 +79,8 @@ def _tree(text: str, options: Options) -> CTree:
         tops = [name for name, parent in graph.parents.items() if parent is None]
         root = tops[0] if len(tops) == 1 and isinstance(tops[0], str) else None
         graph.add_word((mark[1].strip(), mark[2]), root)
-    return graph.tree(options.marked, left_out=options.beside)
+    return graph.tree(options.marked, (SENT_ID + number[0].strip("# "),), options.beside)
 
 
 read_sinica = item_reader(_items, _tree)
-SINICA = CFormat("sinica", (".sinica",), read_sinica, holds=("heads", "functions", "blanks"))
+SINICA = CFormat("sinica", (".sinica",), read_sinica, holds=("heads", "functions", "comments", "blanks"))
