@@ -115,7 +115,7 @@ def search(
         for row in counts.rows(map(file_name, files), patterns) if counted else ():
             put(row)
     if none:
-        say(f"there is no match in {names_of(files)}{_hint(pattern)}")
+        say(f"there is no match in {names_of(files)}{_hint(pattern, reading)}")
 
 
 def _columns(pattern: str, brackets: bool) -> dict[str, type]:
@@ -124,9 +124,12 @@ def _columns(pattern: str, brackets: bool) -> dict[str, type]:
     return {"file": str, "sentence": int, **_OF_SPANS, **({"brackets": str} if brackets else {}), **of_names}
 
 
-def _hint(pattern: str) -> str:
-    """Return what to try instead of a pattern with the name of the wrapper in brackets."""
-    return "; in patterns the node above a sentence is called ROOT" if re.search(r"\bTOP\b", pattern) else ""
+def _hint(pattern: str, reading: Reading) -> str:
+    """Return what to try instead of a pattern with the name of the wrapper in brackets, or a function."""
+    if re.search(r"\bTOP\b", pattern):
+        return "; in patterns the node above a sentence is called ROOT"
+    function = None if reading.raw else re.search(r"\b[A-Z]+-[A-Z]+\b", pattern)
+    return f"; labels have functions, as in {function[0]}, with --raw alone" if function else ""
 
 
 def _flat(row: Row) -> Row:
@@ -157,7 +160,7 @@ def _write_page(
     first = [*islice(hits, 1)]
     if not first:
         old = f"; {output} stays as it was" if output.exists() else ""
-        return say(f"there is no match in {names}{_hint(pattern)}{old}")
+        return say(f"there is no match in {names}{_hint(pattern, reading)}{old}")
     with open_output(output) as stream:
         count = write_page(chain(first, hits), tuple(files), stream, pattern)
     say(f"{output}: {many(count, 'sentence')}")

@@ -27,7 +27,7 @@ from d2c.commands.terminal import say
 from d2c.trees.formats.reading import Reading
 from d2c.trees.formats.registry import DTREE_SUFFIXES
 
-_RANGE = re.compile(r"([1-9][0-9]{0,11})-([1-9][0-9]{0,11})")
+_RANGE = re.compile(r"([1-9][0-9]{0,11})(?:-([1-9][0-9]{0,11}))?")
 
 
 def _first_and_last(
@@ -36,9 +36,9 @@ def _first_and_last(
     if text is None:
         return None
     match = _RANGE.fullmatch(text)
-    if match is None or int(match[1]) > int(match[2]):
-        raise click.BadParameter(f"{text!r} is not FIRST-LAST, as 1-1000.")
-    return int(match[1]), int(match[2])
+    if match is None or int(match[1]) > int(match[2] or match[1]):
+        raise click.BadParameter(f"{text!r} is not FIRST-LAST, as 1-1000, nor a number.")
+    return int(match[1]), int(match[2] or match[1])
 
 
 @click.command()

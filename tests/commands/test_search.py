@@ -94,6 +94,10 @@ def test_counts_of_several_files(trees: Path, parsed: Path) -> None:
     run = CliRunner().invoke(cli, ["search", "TOP < S", str(trees)])
     hint = "in patterns the node above a sentence is called ROOT"
     assert run.stderr == f"there is no match in {trees}; {hint}\n"
+    hint = "labels have functions, as in NP-SBJ, with --raw alone"
+    for options, said in (((), f"; {hint}"), (("--raw",), "")):
+        run = CliRunner().invoke(cli, ["search", "NP-SBJ < QP", str(trees), *options])
+        assert run.stderr == f"there is no match in {trees}{said}\n"
 
 
 def test_several_patterns_are_counted_in_one_reading(trees: Path) -> None:

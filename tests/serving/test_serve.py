@@ -109,7 +109,10 @@ def test_requests_of_a_batch_are_answered_as_if_they_were_alone() -> None:
         (b"", f"the body is not JSON such as {WANTED}: Expecting value: line 1 column 1 (char 0)"),
         (b"They slept.", f"the body is not JSON such as {WANTED}: Expecting value"),
         (b"\xff", "the body is not UTF-8; it must be JSON, and not compressed"),
-        (gzip.compress(b'{"text": "a"}', mtime=0), "the body is not UTF-8; it must be JSON, and not compressed"),
+        (
+            gzip.compress(b'{"text": "a"}', mtime=0),
+            "the body is not UTF-8; it must be JSON, and not compressed",
+        ),
         (b"[" * 100_000, "the body is nested too deeply"),
         (b"[]", f"the body is no JSON object such as {WANTED}"),
         ({}, f"one of `text` and `sentences` is needed: {WANTED}"),

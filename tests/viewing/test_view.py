@@ -116,9 +116,10 @@ def test_sentences_have_their_numbers_in_their_files(tmp_path: Path) -> None:
 
 def test_some_sentences_keep_their_numbers(trees: Path) -> None:
     assert [s["i"] for s in page_of(trees, "--sentences", "2-9")["sentences"]] == [2]
+    assert [s["i"] for s in page_of(trees, "--sentences", "2")["sentences"]] == [2]
     trees.write_text("(S (A x))\n" + TREES)
     assert [s["i"] for s in page_of(trees, "--skip-bad")["sentences"]] == [2, 3]
-    for wrong in ("2-1", "0-3", "3", "a-b"):
+    for wrong in ("2-1", "0-3", "0", "3-", "a-b"):
         assert "is not FIRST-LAST" in error_of(trees, "--sentences", wrong)
     trees.write_text(TREES)
     assert error_of(trees, "--sentences", "5-6") == f"{trees}: there is no such sentence"
