@@ -302,8 +302,8 @@ class Tree:
                     names in the pattern
 
         Offsets are kept unless words are new, or in another order; they are those in the source text, which
-        `text` is not where words are gone. Nodes that are new, or have another label
-        or other words, have None as their confidence. Raises ValueError for what cannot be read or done.
+        `text` is not where words are gone. Nodes that are new, or have another label or other words, have
+        None as their confidence. Raises ValueError for what cannot be read or done.
         """
         edited, _ = edit_of(pattern, operations)(self.ctree)
         if edited is None:
