@@ -81,7 +81,7 @@ class Sentence:
         return hash(self._key())
 
     def __repr__(self) -> str:
-        return f"<Sentence {self.line} {self.error or str(self.tree)}>"
+        return f"<Sentence of line {self.line}: {self.error or str(self.tree)}>"
 
     def _key(self) -> tuple[object, ...]:
         return self.tree, self.text, self.line, self.error, self.alternatives, self.comments
