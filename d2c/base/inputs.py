@@ -40,6 +40,19 @@ def check_repeatable(paths: Paths) -> None:
             raise FormatError(file_name(path), 0, 0, "is read several times; name a file instead")
 
 
+def check_apart(given: Iterable[Path], output: Path) -> None:
+    """Raise FormatError where what is to be read is also what is written."""
+    made = output.is_file() or output.is_dir()
+    if made and any(path.exists() and path.samefile(output) for path in given):
+        raise FormatError(str(output), 0, 0, "is also the input, or part of it; give the output another name")
+
+
+def check_link(path: Path) -> None:
+    """Raise FormatError for a link to what is not there."""
+    if path.is_symlink() and not path.exists():
+        raise FormatError(str(path), 0, 0, "is a link to what is not there")
+
+
 def of_each(read: Callable[[Path], Iterable[Item]]) -> Callable[[Paths], Iterator[Item]]:
     """Return a function that reads several files, one after the other, as `read` reads one."""
     return lambda paths: chain.from_iterable(map(read, files_of(paths)))
@@ -80,7 +93,7 @@ def _identity(file: Path) -> object:
     """Return what tells whether two names are of one file."""
     if str(file) == "-":
         return "-"
-    stat = file.stat()
+    stat = file.stat() if file.exists() else file.lstat()
     return stat.st_dev, stat.st_ino
 
 
@@ -128,8 +141,10 @@ def _matching(pattern: str) -> Iterator[Path]:
 
 
 def _below(directory: Path, outside: Path | None) -> Iterator[Path]:
+    """Yield the files below a directory; links to what is not there, too: who reads them says so."""
     out = outside and outside.resolve()
     for path in sorted(directory.rglob("*")):
         hidden = any(part.startswith(".") for part in path.relative_to(directory).parts)
-        if not hidden and path.is_file() and not (out and out in path.resolve().parents):
+        real = path.is_file() or (path.is_symlink() and not path.exists())
+        if real and not hidden and not (out and out in path.resolve().parents):
             yield path

@@ -93,8 +93,10 @@ class Journal:
                 raise FormatError(self._name, number, 0, first_line(error)) from None
         return rows
 
-    def changes(self, header: Mapping[str, Any]) -> list[str] | None:
-        """Return the names of the entries in which a header differs from this one; None without one."""
+    def changes(self, header: Mapping[str, Any]) -> dict[str, tuple[Any, Any]] | None:
+        """Return the entries in which a header differs from this one: its own value (None: it has none), and
+        the other's. None without a header.
+        """
         try:
             before = msgspec.json.decode(self.lines[0], type=dict[str, Any]) if self.lines else None
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -102,8 +104,8 @@ class Journal:
         if before is None:
             return None
         after = json.loads(json.dumps(header))  # tuples become lists, as in the file
-        same = [name for name in after if name in before and before[name] == after[name]]
-        return [name for name in {**after, **before} if name not in same]
+        pairs = {name: (before.get(name), after.get(name)) for name in {**before, **after}}
+        return {name: (then, now) for name, (then, now) in pairs.items() if then != now}
 
     def append(self, row: Any) -> None:
         """Write the line of what JSON can hold. Raises FormatError where it cannot be written."""

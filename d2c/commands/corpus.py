@@ -24,7 +24,7 @@ from d2c.commands.parse import SOME_FAILED
 from d2c.commands.progress import Heartbeat, progress
 from d2c.commands.terminal import say
 from d2c.corpora.options import CorpusOptions
-from d2c.models.names import DEFAULTS, default
+from d2c.models.names import DEFAULTS, default, is_model, known
 
 if TYPE_CHECKING:
     from d2c.base.workers import WorkerPool
@@ -105,7 +105,8 @@ def corpus(
     given, job, settings = _planned(inputs, output, model or default(), options)
     with opened(output, settings, resume) as manifest:
         try:
-            given.go_on_after(manifest.files)
+            given.go_on_after(manifest.files, manifest.planned)
+            manifest.plan(map(str, given.files))
             summary = _run(given, manifest, partial(_pool, backend, workers, address, job))
         except BaseException:
             if manifest.entries:
@@ -160,6 +161,9 @@ def _planned(
     from d2c.parsing.text import PENN
     from d2c.training.warm_up import warmed_up_for
 
+    for path in paths:
+        if is_model(path) or (not path.exists() and known(path)):
+            raise click.UsageError(f"{path} is a model, not text; say --model {path}")
     context = click.get_current_context()
     directory = model_path(context, click.Option(["--model"]), Path(model))
     assert directory is not None

@@ -17,7 +17,7 @@ import click
 from d2c.base.counting import many
 from d2c.base.errors import FormatError, install
 from d2c.base.files import file_name, first_characters
-from d2c.base.inputs import find_files, is_called, is_pattern, names_of
+from d2c.base.inputs import check_apart, check_link, find_files, is_called, is_pattern, names_of
 from d2c.base.model_files import digest_of_directory
 from d2c.commands.options import (
     FilePath,
@@ -146,18 +146,22 @@ def parse(
     Sentences that cannot be parsed are reported on standard error. A marked empty tree takes their place, and
     the exit status is 3. Words without tags need a model with a tagger, or one made for a pipeline.
 
-    An interrupted run leaves what is finished in OUTPUT.part; the same command with --resume continues it.
+    An interrupted run leaves what is finished in OUTPUT.part; the same command with --resume continues it, or
+    says that nothing is left to do.
 
     Confidences, in `--to json`, are probabilities that a constituent is right, fitted on --dev in training;
     in models without these, they are numbers that only rank the constituents of one model.
     """
     from d2c.parsing.input import KINDS, read_sentences
-    from d2c.parsing.part import written
+    from d2c.parsing.part import is_finished, written
     from d2c.parsing.rules import rules_of
     from d2c.parsing.stream import batched, format_batch, parse_batches
     from d2c.parsing.text import PENN
 
     models, (source, chosen["kind"]) = given[0], _found(given[1], chosen["kind"], output)
+    if resume and is_finished(output, (*source, *models)):
+        say(f"{output}: is finished, and no older than its input; without --resume it is made anew")
+        return
     options = ParseOptions(**{name: value for name, value in chosen.items() if value is not None})
     kind, typed = KINDS[options.kind], source == (_STDIN,) and sys.stdin.isatty()
     if options.language and not kind.cut:
@@ -213,12 +217,12 @@ def _found(inputs: tuple[Path, ...], kind: str | None, output: Path) -> tuple[tu
     if inputs == (_STDIN,) and sys.stdin.isatty():
         return inputs, kind or "text"
     found = find_files(inputs, KINDS[kind].suffixes if kind else _NAMES, hint="name the files")
-    if output.is_file() and any(path.is_file() and path.samefile(output) for path in found):
-        raise FormatError(str(output), 0, 0, "is also the input, or part of it; give the output another name")
+    check_apart(found, output)
     kinds = dict[str, Path]()  # with the first file of each
     read = list[Path]()
     for path in found:
         try:
+            check_link(path)
             empty = path.is_file() and not first_characters(path, 1)
             if not empty:
                 kinds.setdefault(kind or kind_of(path), path)

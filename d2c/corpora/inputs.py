@@ -31,14 +31,15 @@ _SUFFIXES = tuple(suffix for form in RECORDS.values() for suffix in form.suffixe
 
 
 def corpus_files(
-    paths: Iterable[Path], format_name: str | None, output: Path
+    paths: Sequence[Path], format_name: str | None, output: Path
 ) -> tuple[list[Path], list[Path]]:
     """Return the files, and those in directories, each once, and those there that are of no known format.
 
     format_name: of all of them; None: by their names. Files that are named are text where they have no other.
                  Hidden files, and those below `output`, are none. The order is the same on every machine.
-    Raises FormatError for what is not there, for standard input and pipes.
+    Raises FormatError for what is not there, for standard input and pipes, and where one is the output.
     """
+    inputs.check_apart(paths, output)
     files = [*inputs.find_files(paths, None if format_name else _SUFFIXES, output)]
     inputs.check_repeatable(tuple(files))
     known = set(files)
@@ -67,19 +68,20 @@ class Inputs:
 
     def __post_init__(self) -> None:
         self._before, self._here, self._known = 0, _nowhere, set[str]()
-        self.sizes = [file.stat().st_size for file in self.files]
+        self.sizes = [*map(_size, self.files)]
 
-    def go_on_after(self, known: Sequence[str]) -> None:
-        """Begin with files that were read before, in this order; those that were added come behind them.
+    def go_on_after(self, known: Sequence[str], planned: Iterable[str]) -> None:
+        """Begin with files that were read before, in this order; then those that were to be read and are
+        still there, last those that were added.
 
-        Raises FormatError where one of them is not among the files any more.
+        Raises FormatError where one that was read is not among the files any more.
         """
         files, self._known = {str(file): file for file in self.files}, {*known}
         if gone := [name for name in known if name not in files]:
             problem = "has been parsed, but is not in the input any more; put it back, or parse anew"
             raise FormatError(gone[0], 0, 0, f"{problem} into another directory")
-        self.files = [files[name] for name in dict.fromkeys([*known, *files])]
-        self.sizes = [file.stat().st_size for file in self.files]
+        self.files = [files[name] for name in dict.fromkeys([*known, *planned, *files]) if name in files]
+        self.sizes = [*map(_size, self.files)]
 
     @property
     def total(self) -> int:
@@ -111,6 +113,7 @@ class Inputs:
 
     def _check(self, file: Path) -> None:
         """Raise FormatError for a file that cannot be read to its end, or that is of another encoding."""
+        inputs.check_link(file)
         if self._format(file) == "parquet":
             deque(_tables(file, self.options), maxlen=0)
             return
@@ -223,6 +226,11 @@ def _values(column: pa.Array) -> list[Any]:
 def _decoded(value: bytes) -> str:
     """Return bytes as text, in which halves of characters stand for what is not UTF-8."""
     return value.decode(errors="surrogateescape")
+
+
+def _size(file: Path) -> int:
+    """Return how many bytes a file has; a link to nothing has none."""
+    return file.stat().st_size if file.exists() else 0
 
 
 def _nowhere() -> int:

@@ -1,15 +1,15 @@
 """What is finished of a job: DIR/.manifest.jsonl, a journal whose header has the job's settings.
 
-A row for each shard follows when its file is whole: written beside its place, put on the disk, renamed. After
-a kill, what the rows name is there; any other file of the job is written again, with the same bytes. The last
-row says how many shards there are.
+A row names the files of the input. One for each shard follows when its file is whole: written beside its
+place, put on the disk, renamed. After a kill, what the rows name is there; any other file of the job is
+written again, with the same bytes. The last row says how many shards there are.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -24,6 +24,7 @@ from d2c.base.numbers import Count
 from d2c.base.store import Journal, synchronize
 from d2c.base.temporary import beside
 from d2c.corpora.rows import read_parquet
+from d2c.parsing.options import told_changes
 
 NAME = ".manifest.jsonl"
 _FORM = 2  # of the manifest and of the output's columns
@@ -67,6 +68,7 @@ class Manifest:
 
     shards: how many there are, once all are finished
     files:  of the input, in the order in which they were read, as far as shards are finished
+    planned: all files that the job was ever given, in that order
     """
 
     directory: Path
@@ -74,6 +76,13 @@ class Manifest:
     entries: dict[int, Entry] = field(default_factory=dict)
     shards: int | None = None
     files: tuple[str, ...] = ()
+    planned: dict[str, None] = field(default_factory=dict)
+
+    def plan(self, files: Iterable[str]) -> None:
+        """Write which files the job is given beside those that it was given before: they are read last."""
+        if new := [file for file in files if file not in self.planned]:
+            self.planned |= dict.fromkeys(new)
+            self.journal.append({"inputs": new})
 
     def add(self, shard: int, put: Callable[[BinaryIO], object], **said: Any) -> None:
         """Write a shard's file, then its row.
@@ -131,12 +140,14 @@ def opened(directory: Path, settings: Mapping[str, Any], resume: bool) -> Iterat
     """
     path, new = directory / NAME, not directory.exists()
     settings = {"form": _FORM, **settings}
+    if directory.is_file():
+        raise FormatError(str(directory), 0, 0, "is a file; name a directory")
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FormatError(str(directory), 0, 0, f"cannot be written: {error.strerror or error}") from None
-    if not path.exists() and any(directory.glob("*.parquet")):
-        raise FormatError(str(directory), 0, 0, "has Parquet files that are not of this job; move them")
+    if not path.exists() and not all(one.name.startswith(".") for one in directory.iterdir()):
+        raise FormatError(str(directory), 0, 0, "holds other files; name a new directory, or an empty one")
     with Journal(path, str(directory), durable=True) as journal:
         manifest = Manifest(directory, journal)
         if journal.lines:
@@ -163,13 +174,15 @@ def _read(manifest: Manifest, settings: Mapping[str, Any], resume: bool) -> None
     if changes and "form" in changes:
         problem = "was made by another version of d2c, with other columns; parse anew into another directory"
         raise FormatError(directory, 0, 0, problem)
-    if changes != []:
-        how = f"with other settings ({', '.join(changes)})" if changes else "by something else"
-        raise FormatError(directory, 0, 0, f"was made {how}; delete the directory to begin anew")
+    if changes != {}:
+        how = f"{told_changes(changes)}; keep to that, or delete" if changes else "by something else; delete"
+        raise FormatError(directory, 0, 0, f"was made {how} the directory to begin anew")
     try:
         for row in journal.rows(dict[str, Any]):
             if "shards" in row:
                 manifest.shards = msgspec.convert(row["shards"], Count)
+            elif "inputs" in row:
+                manifest.planned |= dict.fromkeys(msgspec.convert(row["inputs"], list[str]))
             else:
                 entry = msgspec.convert(row, Entry)
                 manifest.entries[entry.shard] = entry

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,8 @@ TEXTS = ("text", "tokenized", "split")
 INPUTS = (TAGGED, *TEXTS, JSON)
 # Of files, how they end
 TAGGED_NAMES, TEXT_NAMES, JSON_LINES = (".conllu", ".conll"), (".txt", ".text"), (".json", ".jsonl")
+_CALLED = {"format_name": "format"}  # options that are not called as their settings
+_FOLLOW = ("ctrees", "confidences")  # settings that are set by others
 _OF_MODEL = ("device", "parse_command", "allow_pipeline", "timeout", "arcs")
 
 
@@ -55,3 +58,19 @@ class ParseOptions(Settings):
     def of_model(self) -> dict[str, Any]:
         """Return the arguments of `Model.load` beside the directory."""
         return {name: getattr(self, name) for name in _OF_MODEL}
+
+
+def told_changes(changes: Mapping[str, tuple[Any, Any]]) -> str:
+    """Return which options an output was made with, and what they are now: `with --best 3 (now 5)`."""
+    told = (_told(name, *values) for name, values in changes.items() if name not in _FOLLOW)
+    return ", ".join(told) or "with other settings"
+
+
+def _told(name: str, before: Any, now: Any) -> str:
+    if name == "model":
+        return "with another model"
+    if name == "kind":
+        return f"with --{before} (now --{now})".replace(f"--{TAGGED}", "CoNLL-U")
+    option = name if name in ("d2c", "pyarrow") else f"--{_CALLED.get(name, name).replace('_', '-')}"
+    then = f"with {option}{'' if before is True else f' {before}'}" if before else f"without {option}"
+    return f"{then} (now {'with' if now is True else now or 'without'})"

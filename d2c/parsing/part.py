@@ -12,7 +12,7 @@ import os
 import signal
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +23,7 @@ from d2c.base.counting import many
 from d2c.base.errors import FormatError
 from d2c.base.files import open_output, writing
 from d2c.base.store import Journal
+from d2c.parsing.options import told_changes
 from d2c.parsing.stream import Batch, Done
 from d2c.trees.repair import Repairs
 
@@ -68,6 +69,15 @@ class Finished:
         repairs = Repairs(**row["repairs"])
         repairs.counts = Counter(repairs.counts)
         return cls(**row | {"repairs": repairs})
+
+
+def is_finished(output: Path, sources: Iterable[Path]) -> bool:
+    """Return whether an output is whole, and was written after all that it was made of."""
+    target = Path(os.path.realpath(output))
+    if not target.is_file() or Path(f"{target}.part").exists():
+        return False
+    written = target.stat().st_mtime_ns
+    return all(path.exists() and path.stat().st_mtime_ns <= written for path in sources)
 
 
 @contextmanager
@@ -142,12 +152,12 @@ def _finished(journal: Journal, path: Path, settings: Mapping[str, Any], resume:
     """Return what the last row of a journal says. Raises FormatError where a run cannot go on from there."""
     if len(journal.lines) < 2 or not path.exists():
         return Finished()
-    problem = f"is not what {path.name}.log says; delete it to begin anew"
+    problem, changes = f"is not what {path.name}.log says; delete it to begin anew", journal.changes(settings)
     if not resume:
         problem = "is left of an interrupted run; say --resume to go on from there, or delete it"
-    elif journal.changes(settings) != []:
-        problem = "was made with another model or other options; delete it to begin anew"
-    else:
+    elif changes:
+        problem = f"was made {told_changes(changes)}; keep to that, or delete it to begin anew"
+    elif changes is not None:
         with suppress(ValueError, TypeError, KeyError, RecursionError):
             finished = Finished.of_row(json.loads(journal.lines[-1]))
             if finished.length <= path.stat().st_size:

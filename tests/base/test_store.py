@@ -58,9 +58,10 @@ def test_headers(tmp_path: Path) -> None:
         assert journal.changes(HEADER) is None
         journal.begin(HEADER)
     with Journal(path) as journal:
-        assert journal.changes(HEADER) == []
-        assert journal.changes({"model": "b", "sizes": (1, 2), "new": None}) == ["model", "new"]
-        assert journal.changes({"model": "a"}) == ["sizes"]
+        assert journal.changes(HEADER) == {}
+        changed = {"model": "b", "sizes": (1, 2), "new": 3}
+        assert journal.changes(changed) == {"model": ("a", "b"), "new": (None, 3)}
+        assert journal.changes({"model": "a"}) == {"sizes": ([1, 2], None)}
         journal.begin({})
         assert path.read_bytes() == b"{}\n"
         journal.remove()

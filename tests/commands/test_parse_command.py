@@ -186,7 +186,7 @@ def test_a_run_goes_on_where_it_stopped(model: Path, tmp_path: Path) -> None:
     assert f"{output}.part has what is finished: 1 sentence; see --resume\n" in done.stderr
     assert {path.name for path in tmp_path.iterdir()} == {"in", "x.jsonl.part", "x.jsonl.part.log"}
     other = parse(model, *options, "--resume", "--to", "brackets")
-    assert "was made with another model or other options" in other.stderr
+    assert "was made with --to json (now brackets); keep to that, or delete it to begin" in other.stderr
     source.write_bytes(b"The dog slept .\nShe slept .\n\xfe\n")
     rest = parse(model, *options, "--resume")
     assert rest.returncode == 3 and rest.stderr.startswith(
@@ -196,6 +196,13 @@ def test_a_run_goes_on_where_it_stopped(model: Path, tmp_path: Path) -> None:
     resumed = output.read_bytes()
     whole = parse(model, *options)
     assert output.read_bytes() == resumed and whole.stderr == rest.stderr
+    again = parse(model, *options, "--resume")
+    assert (again.returncode, again.stdout) == (0, "")
+    assert again.stderr.startswith(f"{output}: is finished, and no older than its input; without --resume ")
+    source.write_text("The dog slept .\n")
+    os.utime(source, ns=(output.stat().st_mtime_ns + 1,) * 2)
+    assert parse(model, *options, "--resume").returncode == 0
+    assert output.read_bytes() == resumed.splitlines(keepends=True)[0]
 
 
 def refused(model: Path, *options: str) -> str:

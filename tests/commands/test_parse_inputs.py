@@ -54,10 +54,12 @@ def test_files_that_are_no_text_say_what_to_do(
 def test_what_is_no_text_in_a_directory_is_left_out(model: Path, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(TEXT)
     (tmp_path / "b.txt").write_text(TEXT, encoding="utf-16")
+    (tmp_path / "c.txt").symlink_to("nowhere")
     for options in ["--text"], []:
         done = parse(model, str(tmp_path), *options)
         assert done.returncode == 0 and done.stdout.count("\n") == 2
         assert f"d2c: {tmp_path / 'b.txt'}: UTF-16, not UTF-8 text" in done.stderr
+        assert f"d2c: {tmp_path / 'c.txt'}: is a link to what is not there; left out\n" in done.stderr
     (tmp_path / "a.txt").unlink()
     assert "no file in it is text" in refused(model, str(tmp_path))
 

@@ -182,6 +182,20 @@ def test_datasets_reads_it(read_by: tuple[Path, list[dict[str, Any]]], tmp_path:
     assert [row["spans"] for row in found] == [row["spans"] for row in read_by[1]]
 
 
+def test_models_and_the_output_are_no_input(
+    small_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.txt").write_text("She slept.\n")
+    for model in (str(small_model), "en-small"):
+        done = CliRunner().invoke(cli, ["corpus", model, "a.txt", "-o", "out"])
+        assert done.exit_code == 2 and f"{model} is a model, not text; say --model {model}" in done.stderr
+    for name in ("a.txt", "."):
+        done = run(Path(name), Path(name), small_model)
+        assert str(done.exception).startswith(f"{name}: is also the input, or part of it; give the outp")
+    assert [*tmp_path.iterdir()] == [tmp_path / "a.txt"]
+
+
 @pytest.mark.slow
 def test_wrong_words(
     corpus_of: Path, small_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

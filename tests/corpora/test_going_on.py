@@ -13,7 +13,7 @@ import pytest
 
 from d2c.corpora.inputs import Inputs
 from d2c.corpora.job import run
-from d2c.corpora.manifest import opened
+from d2c.corpora.manifest import NAME, opened
 from d2c.corpora.options import CorpusOptions
 from tests.corpora.crews import Behaviour, Scripted, rows, words
 from tests.errors import faulty
@@ -44,7 +44,8 @@ def parse(output: str, names: Names, behaviour: Behaviour = rows, resume: bool =
     options = CorpusOptions(shard_size=4, batch_size=2)
     crew, inputs = Scripted(1, behaviour), Inputs([*map(Path, names)], options)
     with opened(Path(output), {}, resume) as manifest:
-        inputs.go_on_after(manifest.files)
+        inputs.go_on_after(manifest.files, manifest.planned)
+        manifest.plan([str(file) for file in inputs.files])
         for _ in run(inputs, manifest, lambda: nullcontext(crew)):
             pass
     return [" ".join(words(task)) for task in crew.asked if task.records]
@@ -83,8 +84,17 @@ def test_a_file_that_was_added_before_the_job_was_finished(here: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         parse("out", ["c.txt", "d.txt"], stop_at("d"))
     assert [*files("out")] == ["part-000000.parquet"]
-    assert parse("out", ["a.txt", "c.txt", "d.txt"])[0] == "c 4 a 0"
-    expect("out", ["c.txt", "a.txt", "d.txt"])
+    assert parse("out", ["a.txt", "c.txt", "d.txt"])[0] == "c 4 d 0"
+    expect("out", ["c.txt", "d.txt", "a.txt"])
+
+
+def test_a_file_that_was_added_while_the_first_shard_was_missing(here: Path) -> None:
+    """Of two shards the second one was finished first."""
+    parse("out", ["c.txt", "d.txt"])
+    lines = Path("out", NAME).read_bytes().splitlines(keepends=True)
+    Path("out", NAME).write_bytes(b"".join(line for line in lines if b'"shard": 0' not in line))
+    assert parse("out", ["a.txt", "c.txt", "d.txt"])[0] == "c 0 c 1"
+    expect("out", ["c.txt", "d.txt", "a.txt"])
 
 
 def test_a_repaired_file(here: Path) -> None:

@@ -219,6 +219,7 @@ def test_files(here: Path) -> None:
         "d/x.bin",
         "d/.hidden.txt",
         "d/out/p.parquet",
+        "d/other/.p.txt",
         "x",
     ):
         (here / name).parent.mkdir(exist_ok=True, parents=True)
@@ -230,14 +231,27 @@ def test_files(here: Path) -> None:
     assert corpus_files([Path("d"), Path("d/x.bin")], None, out)[1] == []
     files, others = corpus_files([Path("d")], "text", out)
     assert ([*map(str, files)], others) == ([*named, "d/x.bin"], [])
-    with pytest.raises(FormatError, match=r"^d/out: no file in it is called .txt .text .* say --format$"):
-        corpus_files([Path("d/out")], None, out)
+    with pytest.raises(FormatError, match=r"^d/other: no file in it is called .txt .text .* say --format$"):
+        corpus_files([Path("d/other")], None, out)
     with faulty("nowhere", about="No such file or directory"):
         corpus_files([Path("nowhere")], None, out)
     os.mkfifo("pipe")
     for name, called in (("pipe", "pipe"), ("-", "<stdin>")):
         with faulty(called, about="several times"):
             corpus_files([Path(name)], None, out)
+
+
+def test_links_to_nothing_are_broken(here: Path) -> None:
+    for name in ("d/a.txt", "d/b.txt"):
+        (here / name).parent.mkdir(exist_ok=True)
+        (here / name).write_text("x")
+    for link in ("d/aa.txt", "d/zz.md"):
+        (here / link).symlink_to("nowhere")
+    files, others = corpus_files([Path("d")], None, Path("out"))
+    inputs = Inputs(files, others=others)
+    assert [one[0] for one in sentences(inputs)] == ["d/a.txt", "d/b.txt"]
+    assert inputs.broken == {"d/aa.txt": "is a link to what is not there"}
+    assert [*inputs.skipped] == ["d/zz.md"]
 
 
 def test_shards(here: Path) -> None:

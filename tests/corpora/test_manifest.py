@@ -175,17 +175,47 @@ def test_what_does_not_fit(tmp_path: Path) -> None:
         assert str(caught.value) == f"{tmp_path}: {says}"
 
     refused("has a job, finished or not; say --resume to go on with it, or delete the directory", False)
-    refused("was made with other settings (kind); delete the directory to begin anew", True, kind="split")
+    anew = "; keep to that, or delete the directory to begin anew"
+    refused(f"was made with --text (now --split){anew}", True, kind="split")
+    refused(f"was made with another model, without --best (now 5){anew}", True, best="5", model="b")
     lines = (tmp_path / NAME).read_bytes()
     (tmp_path / NAME).write_bytes(lines.replace(b'"form": 2, ', b"", 1))
     refused("was made by another version of d2c, with other columns; parse anew into another directory", True)
     (tmp_path / NAME).write_bytes(lines + b"[]\n")
     refused("its .manifest.jsonl is damaged; delete the directory to begin anew", True)
     (tmp_path / NAME).unlink()
-    refused("has Parquet files that are not of this job; move them", True)
+    refused("holds other files; name a new directory, or an empty one", True)
 
 
 def test_what_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with faulty("file", about="File exists"):
+    with faulty("file", about="is a file; name a directory"):
         run(tmp_path / "file")
+    with faulty(tmp_path / "file" / "out", about="Not a directory"):
+        run(tmp_path / "file" / "out")
+
+
+def test_a_directory_of_something_else(tmp_path: Path) -> None:
+    (tmp_path / ".DS_Store").touch()
+    (tmp_path / "notes.md").touch()
+    before = contents(tmp_path)
+    for resume in (False, True):
+        with faulty(tmp_path, about="holds other files"):
+            run(tmp_path, resume=resume)
+    assert contents(tmp_path) == before
+    (tmp_path / "notes.md").unlink()
+    assert run(tmp_path) == [3, 0, 1, 2]
+
+
+def test_the_order_of_the_input_is_kept(tmp_path: Path) -> None:
+    """Behind what is finished come the files that the job was given, and behind these what was added."""
+    with pytest.raises(KeyboardInterrupt), opened(tmp_path, SETTINGS, False) as manifest:
+        manifest.plan(["c", "d", "e"])
+        write(manifest, 0)
+        raise KeyboardInterrupt
+    for planned in (["c", "d", "e", "a"], ["c", "e", "a"]):
+        with opened(tmp_path, SETTINGS, True) as manifest:
+            manifest.plan(planned)
+    with opened(tmp_path, SETTINGS, True) as manifest:
+        assert (manifest.files, [*manifest.planned]) == (("0.txt", "1.txt"), ["c", "d", "e", "a"])
+    assert (tmp_path / NAME).read_bytes().count(b"inputs") == 2

@@ -25,7 +25,7 @@ def done(number: int) -> Done:
     return Done(f"batch {number}\n" * number, 0, 1, [ERROR] * (number == 2), repairs, f"digest {number}")
 
 
-def run(output: Path, stop: int | None = None, resume: bool = False, **settings: str) -> Finished:
+def run(output: Path, stop: int | None = None, resume: bool = False, **settings: str | float) -> Finished:
     """Writes five batches of two sentences; interrupted after some of them."""
     with written(output, HEADER, SETTINGS | settings, resume) as (finished, write):
         for number in range(finished.sentences // 2, 5):
@@ -108,14 +108,16 @@ def test_what_does_not_fit(output: Path) -> None:
         run(output, stop=3)
     part = f"{output}.part"
 
-    def refused(says: str, resume: bool = True, **settings: str) -> None:
+    def refused(says: str, resume: bool = True, **settings: str | float) -> None:
         with pytest.raises(FormatError) as caught:
             run(output, resume=resume, **settings)
         assert str(caught.value) == f"{part}: {says}"
         assert Path(part).exists() and not output.exists()
 
     refused("is left of an interrupted run; say --resume to go on from there, or delete it", resume=False)
-    refused("was made with another model or other options; delete it to begin anew", model="b")
+    anew = "; keep to that, or delete it to begin anew"
+    refused(f"was made with another model{anew}", model="b")
+    refused(f"was made with --least 0.5 (now 0.25), without --device (now x){anew}", least=0.25, device="x")
     for size in (10, 0):
         with open(part, "r+b") as stream:
             stream.truncate(size)
