@@ -26,7 +26,7 @@ from d2c.base.model_files import as_type
 from d2c.base.progress import log
 from d2c.base.temporary import whole_directory
 from d2c.learning.learner import Epoch
-from d2c.packed.arcs import single, with_packed_arcs
+from d2c.packed.arcs import LEAST, single, with_packed_arcs
 from d2c.protocols.abilities import DParserAbilities
 from d2c.protocols.codes import read_training, read_trees
 from d2c.protocols.directories import SETTINGS, ModelFormat, loading
@@ -100,7 +100,7 @@ class TransitionParser(DependencyParser):
             if count:
                 log.info("transition: %s in %s", what, many(count, "long sentence"))
 
-    def parse_packed(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
+    def parse_packed(self, sentences: Iterable[Tokens], least: float = LEAST) -> Iterator[DTree]:
         """Yield what `parse` does, with packed arcs: the shares of `arcs`, and those of labels."""
         exact = Exact(self._trained())
         for dtree in self.parse(sentences):

@@ -8,6 +8,7 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from itertools import chain, tee
 from pathlib import Path
 from typing import Any, Self, cast
@@ -19,6 +20,7 @@ from d2c.models.calibration import Calibration, Judged
 from d2c.models.functions import FunctionTagger
 from d2c.models.names import SETTINGS, hides, scores_of
 from d2c.models.spelling import as_learned, as_read, spelled
+from d2c.packed.arcs import LEAST
 from d2c.protocols.dparser import DependencyParser, Tagger
 from d2c.protocols.route import Route
 from d2c.protocols.training import DEV_WORDS, thinned
@@ -193,14 +195,14 @@ class Model:
         given = (ctree.tokens for ctree in gold)
         if self.tagger is not None and not self.dparser.abilities.foreign:  # as untagged words will be parsed
             given = (Tokens.untagged(tokens.forms) for tokens in given)
-        dtrees = map(self.read, self.parse_dependencies(given))
+        dtrees = map(self.read, self.parse_dependencies(given, self.least))
         parses = zip(gold, self.route.confidences_all(dtrees), strict=True)
         judged = (Judged(visible(one), ctree, shares) for one, (ctree, shares) in parses if shares)
         self.calibration = Calibration.fit(judged, map(visible, learned))
 
     def parse(self, sentences: Iterable[Tokens], repairs: Repairs | None = None) -> Iterator[CTree]:
         """Yield the c-tree of each sentence; tags as for `parse_dependencies`."""
-        given, dtrees = tee(self.parse_dependencies(sentences))
+        given, dtrees = tee(self.parse_dependencies(sentences, self.least))
         ctrees = self.route.decode_all(map(self.read, dtrees), repairs)
         return (spelled(ctree, dtree.tokens.forms) for dtree, ctree in zip(given, ctrees, strict=True))
 
@@ -208,19 +210,27 @@ class Model:
         """Return a d-tree with its words in the letters in which the route reads them."""
         return as_read(dtree, self.small_letters)
 
-    def parse_dependencies(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
-        """Yield the d-tree of each sentence.
+    @property
+    def least(self) -> float:
+        """Return the probability of an arc from which on the route looks at it."""
+        abilities = self.route.abilities
+        looks = self.arcs == "packed" and abilities.packed_arcs and not abilities.k_best_arcs
+        return self.route.arcs_.least if looks else LEAST
+
+    def parse_dependencies(self, sentences: Iterable[Tokens], least: float = LEAST) -> Iterator[DTree]:
+        """Yield the d-tree of each sentence; its packed arcs, if any, are of this probability or more.
 
         Sentences with words that have no tag (an empty one) are tagged by the model's tagger; all are, where
         route and d-parser were trained on its tags. Raises ModelError where there is no tagger.
         """
         given, seen = tee(sentences)
         small = self.small_letters
-        dtrees = self._parsed(replace(one, forms=as_learned(one.forms, small)) for one in seen)
+        learned = (replace(one, forms=as_learned(one.forms, small)) for one in seen)
+        dtrees = self._parsed(learned, least)
         return (spelled(dtree, tokens.forms) for tokens, dtree in zip(given, dtrees, strict=True))
 
-    def _parsed(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
-        parse = parsing(self.dparser, self.arcs == "packed")
+    def _parsed(self, sentences: Iterable[Tokens], least: float) -> Iterator[DTree]:
+        parse = parsing(self.dparser, self.arcs == "packed", least)
         if not self.dparser.abilities.tags:
             return parse(chain.from_iterable(map(self._tagged, batches(sentences, _WINDOW))))
         given, seen = tee(sentences)
@@ -291,9 +301,13 @@ def read_model_settings(directory: Path, parts: Sequence[str] = ()) -> ModelSett
     return settings
 
 
-def parsing(dparser: DependencyParser, packed: bool) -> Callable[[Iterable[Tokens]], Iterator[DTree]]:
-    """Return how a d-parser parses: with packed arcs, where it gives them, or without."""
-    return dparser.parse_packed if packed and dparser.abilities.packed_arcs else dparser.parse
+def parsing(
+    dparser: DependencyParser, packed: bool, least: float = LEAST
+) -> Callable[[Iterable[Tokens]], Iterator[DTree]]:
+    """Return how a d-parser parses: with packed arcs of this probability or more, where it gives them, or
+    without."""
+    packs = packed and dparser.abilities.packed_arcs
+    return partial(dparser.parse_packed, least=least) if packs else dparser.parse
 
 
 @dataclass(frozen=True)

@@ -163,7 +163,7 @@ class BatchParser:
                 batch = replace(batch, sentences=sentences)
                 dtrees = iter([one.dtree for one in sentences if one.dtree and not one.error])
             else:
-                dtrees = model.parse_dependencies(_tokens(batch))
+                dtrees = model.parse_dependencies(_tokens(batch), model.least)
             yield self._parsed(batch, dtrees)
 
     def _along(self, given: Iterable[Batch]) -> Iterator[Batch]:

@@ -14,6 +14,7 @@ from typing import Any, Protocol, Self
 
 from d2c.base.counting import many
 from d2c.base.errors import ModelError
+from d2c.packed.arcs import LEAST
 from d2c.protocols.abilities import DParserAbilities, TaggerAbilities
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
@@ -118,8 +119,11 @@ class DependencyParser(ABC):
         loaded yet.
         """
 
-    def parse_packed(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
-        """Yield the d-trees of `parse` with their packed arcs (`d2c.packed.arcs`)."""
+    def parse_packed(self, sentences: Iterable[Tokens], least: float = LEAST) -> Iterator[DTree]:
+        """Yield the d-trees of `parse` with their packed arcs (`d2c.packed.arcs`).
+
+        least: of the probability of arcs that are wanted; there may be others
+        """
         raise ModelError("this parser does not say how probable other heads are")
 
     def parse_training(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:

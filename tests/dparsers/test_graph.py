@@ -78,6 +78,11 @@ def test_packed_arcs_have_labels_as_the_tree_has_them(embeds_arcs: bool, tmp_pat
         places = arcs.places(np.arange(len(dtree.heads)), np.array(dtree.heads))
         best = arcs.labels.logs[places].argmax(axis=1)
         assert tuple(arcs.labels.names[label] for label in best) == dtree.labels
+    for dtree, fewer in zip(packed, parser.parse_packed(given, least=0.2), strict=True):
+        arcs, expected = fewer.arcs, dtree.arcs.kept(0.2, dtree.heads)
+        assert len(arcs.heads) < len(dtree.arcs.heads) and fewer == dtree
+        assert all(np.allclose(a, b, atol=1e-6) for a, b in zip(arcs[:3], expected[:3], strict=True))
+        assert np.allclose(arcs.labels.logs, expected.labels.logs, atol=1e-4)
 
 
 def test_smoothed_targets_know_what_is_impossible() -> None:

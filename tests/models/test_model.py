@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -18,6 +18,9 @@ from d2c.dparsers.file_parser import GoldParser
 from d2c.experiments.comparison import compare_on
 from d2c.experiments.rows import table_lines
 from d2c.models.model import Model
+from d2c.packed.arcs import LEAST
+from d2c.packed.scoring import ArcScoring
+from d2c.protocols.abilities import DParserAbilities
 from d2c.protocols.route import Progress
 from d2c.protocols.settings import SharedSettings
 from d2c.reduction.reduction import Reduction
@@ -25,7 +28,8 @@ from d2c.routes.dparsers import DPARSERS, DParserRow, make_dparser
 from d2c.routes.registry import RouteSettings, make_route
 from d2c.training.spec import Data, TrainingSpec
 from d2c.training.train import Trained, train_models
-from d2c.trees.ctree import CTree
+from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import read_brackets, save_brackets
 from d2c.trees.formats.conllu import write_conllu
 from d2c.trees.formats.reading import Reading
@@ -246,3 +250,22 @@ def test_a_missing_package(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delitem(sys.modules, f"d2c.dparsers.udpipe.{module}", raising=False)
     with pytest.raises(ModelError, match=r"udpipe needs a package \(.*\): .*pip install -e '\.\[udpipe\]'$"):
         make_dparser("udpipe")
+
+
+def test_a_dparser_gives_the_arcs_that_the_route_looks_at() -> None:
+    asked = list[float]()
+
+    class Asked(GoldParser):
+        abilities = DParserAbilities(packed_arcs=True)
+
+        def parse_packed(self, sentences: Iterable[Tokens], least: float = LEAST) -> Iterator[DTree]:
+            asked.append(least)
+            return iter(())
+
+    cky, reduction = make_route("cky"), make_route("reduction")
+    cky.arcs_ = ArcScoring(least=0.085)
+    for route in (cky, reduction):
+        model = Model("any", route, "any", Asked(None), arcs="packed")
+        assert [*model.parse_dependencies([], model.least)] == [*model.parse_dependencies([])] == []
+    assert asked == [0.085, LEAST, LEAST, LEAST]
+    assert Model("any", cky, "any", Asked(None)).least == LEAST  # it looks at no arcs

@@ -31,7 +31,7 @@ from stanza.models.depparse.trainer import GraphTrainer
 from torch import Tensor, nn
 from torch.nn import functional
 
-from d2c.packed.arcs import LEAST_LABEL, ArcLabels, PackedArcs, arcs_of, single
+from d2c.packed.arcs import LEAST, LEAST_LABEL, ArcLabels, PackedArcs, arcs_of, single
 from d2c.packed.spanning import spanning_tree
 from d2c.trees.dtree import subtrees
 
@@ -126,10 +126,11 @@ class GraphNetwork(GraphParser):  # type: ignore[misc]
     """The network; with `yields` among its arguments it scores ends of yields; `smoothing` is the share of a
     `SmoothedLoss`; with the `model_type` `joint` it chooses tags, too.
 
-    packs: whether predictions are pairs of a tree and packed arcs
+    least: of the probability of packed arcs, with which predictions are pairs of a tree and these; None: they
+           are trees alone
     """
 
-    packs = False
+    least: float | None = None
     bert_model: Any  # the encoder, if there is one
     states: Tensor  # [sentences, words + 1, size] of words, while a batch goes through
 
@@ -165,7 +166,8 @@ class GraphNetwork(GraphParser):  # type: ignore[misc]
         scores = self(*batch)[1]
         tables = [table[:n, :n] for table, n in zip(scores[0], batch.sentlens, strict=True)]
         heads = [best_heads(table) for table in tables]
-        arcs = [_likely(*pair) if self.packs else single(pair[1]) for pair in zip(tables, heads, strict=True)]
+        pairs, least = zip(tables, heads, strict=True), self.least
+        arcs = [single(pair[1]) if least is None else _likely(*pair, least) for pair in pairs]
         names = units(self.vocab["deprel"])
         found = list[Any]()
         for i, (tree, own, of_labels) in enumerate(zip(heads, arcs, _of_arcs(scores[1], arcs), strict=True)):
@@ -174,7 +176,7 @@ class GraphNetwork(GraphParser):  # type: ignore[misc]
             if self.has_tags:
                 tags = self.vocab["upos"].unmap(scores[-1][i][: len(tree)])
                 rows = [[*row, tag] for row, tag in zip(rows, tags, strict=True)]
-            if self.packs:
+            if self.least is not None:
                 logs = functional.log_softmax(of_labels, 1).clamp(min=math.log(LEAST_LABEL)).cpu().numpy()
                 ends = _ends(scores[2][i], len(tree)) if self.has_yields else None
                 found.append((rows, own._replace(labels=ArcLabels(names, logs), yields=ends)))
@@ -201,7 +203,7 @@ class GraphNetwork(GraphParser):  # type: ignore[misc]
         of ends of yields [sentences, words, words, 2], and numbers of tags [sentences, words]."""
         scores, labels, *_ = self.forward_scores(*batch)
         found = [functional.log_softmax(scores, 2).cpu().numpy(), labels]
-        if self.packs and self.has_yields:
+        if self.least is not None and self.has_yields:
             found.append(functional.log_softmax(self._of_yields(batch), 2).cpu().numpy())
         if self.has_tags:
             found.append(self._of_tags().argmax(2).cpu().numpy() + VOCAB_PREFIX_SIZE)
@@ -268,11 +270,12 @@ def _ends(table: Floats, n: int) -> NDArray[np.float32]:
     return table[:n, :n].transpose(2, 0, 1).clip(min=math.log(LEAST_LABEL)).astype(np.float32).ravel()
 
 
-def _likely(table: Floats, tree: Sequence[int]) -> PackedArcs:
-    """Return the likely arcs of a sentence. table: [n + 1, n + 1] logarithms of dependents' probabilities of
-    heads, which do not sum to 1 in a batch with longer ones"""
+def _likely(table: Floats, tree: Sequence[int], least: float) -> PackedArcs:
+    """Return the arcs of a sentence that have this probability or more. table: [n + 1, n + 1] logarithms of
+    dependents' probabilities of heads, which do not sum to 1 in a batch with longer ones"""
     shares = np.exp(table[1:].astype(np.float64))
-    return arcs_of(shares / shares.sum(axis=1, keepdims=True), tree)
+    likely = arcs_of(shares / shares.sum(axis=1, keepdims=True), tree)
+    return likely.kept(least, tree) if least > LEAST else likely
 
 
 def _of_arcs(labels: ArcLabelScores | Tensor, arcs: Sequence[PackedArcs]) -> Sequence[Tensor]:

@@ -84,17 +84,18 @@ class BareTagger(TaggerTrainer):  # type: ignore[misc]
 
 
 def predict(
-    trainer: GraphNetworkTrainer, pretrain: Pretrain | None, sentences: Sentences, packed: bool = False
+    trainer: GraphNetworkTrainer, pretrain: Pretrain | None, sentences: Sentences, least: float | None = None
 ) -> list[Found]:
     """Return what a parser finds in sentences, each of at least one word, sorted by length into batches.
 
     Tags are those of a `joint` parser, none of others.
 
-    packed: with packed arcs, which a graph parser has: its softmax over heads and labels are probabilities
+    least: of the probability of packed arcs, which a graph parser has: its softmax over heads and labels are
+           probabilities; None: without them
     """
-    trainer.model.packs = packed
+    trainer.model.least = least
     predictions = _predicted(trainer, pretrain, sentences)
-    pairs = predictions if packed else ((tree, None) for tree in predictions)
+    pairs = predictions if least is not None else ((tree, None) for tree in predictions)
     return [(_arcs(tree), _tags(tree), arcs) for tree, arcs in pairs]
 
 

@@ -35,7 +35,7 @@ from d2c.dparsers.stanza.networks import (
 )
 from d2c.dparsers.stanza.tasks import ARGUMENTS, CHARLM, SMOOTHING, ArcTask, StanzaEstimator
 from d2c.dparsers.stanza.training import EncoderPair, Preset
-from d2c.packed.arcs import single, with_packed_arcs
+from d2c.packed.arcs import LEAST, single, with_packed_arcs
 from d2c.protocols.abilities import DParserAbilities
 from d2c.protocols.codes import read_trees
 from d2c.protocols.directories import SETTINGS, ModelFormat, loading
@@ -209,25 +209,25 @@ class StanzaParser(StanzaEstimator, DependencyParser):
 
     def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
         """Yield the d-tree of each sentence, in order; about a thousand sentences are held at a time."""
-        return self._parse(sentences, packed=False)
+        return self._parse(sentences, None)
 
-    def parse_packed(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
-        """Parse as `parse`, with packed arcs."""
-        return self._parse(sentences, packed=True)
+    def parse_packed(self, sentences: Iterable[Tokens], least: float = LEAST) -> Iterator[DTree]:
+        """Parse as `parse`, with packed arcs of this probability or more."""
+        return self._parse(sentences, least)
 
-    def _parse(self, sentences: Iterable[Tokens], packed: bool) -> Iterator[DTree]:
+    def _parse(self, sentences: Iterable[Tokens], least: float | None) -> Iterator[DTree]:
         if self.trainer_ is None:
             raise ModelError("this parser is not trained yet")
         for window in batches(sentences, _WINDOW):
             with ONE_AT_A_TIME, quiet(), threads(self.settings.threads):
                 rows = [self._rows(tokens) for tokens in window if len(tokens)]
-                predicted = predict(self.trainer_, self.pretrain_, rows, packed)
+                predicted = predict(self.trainer_, self.pretrain_, rows, least)
             if self.abilities.tags:
                 found = iter([tuple(tags) for _, tags, _ in predicted])
                 window = [Tokens(one.forms, next(found) if len(one) else ()) for one in window]
             arcs = iter([own for *_, own in predicted])
             for dtree in with_arcs(window, [arcs for arcs, *_ in predicted], "stanza"):
-                if packed:
+                if least is not None:
                     dtree = with_packed_arcs(dtree, next(arcs) if dtree.heads else single(()))
                 yield dtree
 
