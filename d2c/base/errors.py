@@ -44,7 +44,8 @@ class FormatError(ValueError):
     def __str__(self) -> str:
         line = f":{self.line}" if self.line else ""
         sentence = f": sentence {self.sentence}" if self.sentence else ""
-        return f"{printable(self.file)}{line}{sentence}: {self.message}"
+        file = shortened(printable(self.file), _LONGEST_WITH_PATHS)
+        return f"{file}{line}{sentence}: {self.message}"
 
     def after(self, sentences: int) -> FormatError:
         """Add the sentences that come before those from which the error counted."""

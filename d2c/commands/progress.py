@@ -6,6 +6,7 @@ import logging
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
@@ -21,7 +22,9 @@ from d2c.commands.terminal import say
 Item = TypeVar("Item")
 PATIENCE = 15.0  # seconds without a line: 20 are the most, and a thread may have to wait for its turn
 _SHARE, _NO_SHARE = "{percentage:3.0f}% {elapsed}<{remaining}, {desc}", "... {elapsed}, {desc}"
-_BAR = "{percentage:3.0f}% |{bar:12}| {elapsed}<{remaining}, {desc}"  # of tqdm; time spent and time left
+_BAR = "{percentage:3.0f}% |{bar:12}| {elapsed}{left}, {desc}: {n_fmt}{unit}, {rate_fmt}"
+_SETTLING = 5.0  # seconds of work after which the time that is left can be told
+_LATELY = 60.0  # seconds, or the second half of the work, from which it is told
 
 
 class ReadShare:
@@ -58,6 +61,30 @@ class ReadShare:
         """Return the share that is done, now that more is: readers are ahead of what is done."""
         self.done += more
         return self() * self.done / max(self.read, self.done, 1)
+
+
+class TimeLeft:
+    """Estimates how much time is left, from the share of the work that is done, and how fast it grew lately.
+
+    Counting begins where the first share is told: what was done before, by another run or while models were
+    loaded, says nothing about the speed.
+    """
+
+    def __init__(self) -> None:
+        self._told = deque[tuple[float, float]]()  # times and shares, the last ones of some hundred
+        self._began = 0.0
+
+    def after(self, share: float) -> float | None:
+        """Return how many seconds are left, now that this share is done; None where that is not known."""
+        now, told = time.monotonic(), self._told
+        self._began = self._began if told else now
+        lately = max(_LATELY, (now - self._began) / 2)
+        if not told or now - told[-1][0] > lately / 100:
+            told.append((now, share))
+        while len(told) > 2 and told[1][0] < now - lately:
+            told.popleft()
+        seconds, grown = now - told[0][0], share - told[0][1]
+        return (1 - share) * seconds / grown if seconds >= _SETTLING and grown > 0 else None
 
 
 def shown(items: Iterable[Item], unit: str, doing: str, files: Sequence[Path]) -> Iterator[Item]:
@@ -103,16 +130,19 @@ def progress(
     from tqdm import tqdm
 
     class Bar(tqdm):  # type: ignore[type-arg]
-        tokens = 0
+        tokens, left = 0, ""
+
+        @property
+        def format_dict(self) -> Any:
+            return super().format_dict | {"left": self.left and f"<{self.left}"}
 
         def display(self, msg: str | None = None, pos: int | None = None) -> Any:
             if terminal:
                 return super().display(msg, pos)
             if msg is None:  # otherwise it is to be removed
-                seconds, done = max(self.format_dict["elapsed"], 1e-9), self.n - initial
+                seconds = max(self.format_dict["elapsed"], 1e-9)
                 spent = timedelta(seconds=round(seconds))
-                left = round(seconds / done * (self.total - self.n)) if self.total and done else None
-                ahead = "" if left is None else f", about {timedelta(seconds=left)} left"
+                ahead = self.left and f", about {self.left} left"
                 speed = many(round(self.tokens / seconds), "token")
                 tell(f"{doing}: {many(int(self.n), 'sentence')}, {speed}/s, {spent}{ahead}")
             return False  # nothing is left on the line
@@ -120,13 +150,12 @@ def progress(
     def more(sentences: int, tokens: int, share: float = 0.0) -> None:
         bar.tokens += tokens
         if share:
-            bar.total, bar.bar_format = (
-                round((bar.n + sentences) / share),
-                _BAR + ": {n_fmt}{unit}, {rate_fmt}",
-            )
+            bar.total, bar.bar_format = round((bar.n + sentences) / share), _BAR
+            left = estimate.after(share)
+            bar.left = "" if left is None else str(timedelta(seconds=round(left)))
         bar.update(sentences)
 
-    terminal = sys.stderr.isatty()
+    estimate, terminal = TimeLeft(), sys.stderr.isatty()
     own: dict[str, Any] = {"dynamic_ncols": True}
     if not terminal:
         # What tqdm itself would write between lines goes nowhere: work does not end where that cannot be.

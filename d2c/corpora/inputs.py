@@ -167,7 +167,7 @@ class Inputs:
 def _tables(file: Path, options: CorpusOptions) -> Iterator[tuple[pa.RecordBatch, int]]:
     """Yield the columns of text and id, some rows at a time, with the number of all. Raises FormatError."""
     try:
-        with parquet.ParquetFile(file) as opened:
+        with parquet.ParquetFile(file, page_checksum_verification=True) as opened:
             columns = _columns(opened.schema_arrow, options, str(file))
             for read in opened.iter_batches(_ROWS, columns=columns):
                 yield read.select(columns), opened.metadata.num_rows

@@ -93,11 +93,11 @@ def _clean(text: str) -> str:
 
 def write_parquet(table: pa.Table, stream: BinaryIO) -> None:
     """Write a table; one of a single chunk is the same bytes, whatever pieces it was made of."""
-    parquet.write_table(
-        table, stream, compression="zstd", compression_level=_LEVEL, row_group_size=max(1, table.num_rows)
-    )
+    size = max(1, table.num_rows)
+    how = {"compression": "zstd", "compression_level": _LEVEL, "write_page_checksum": True}
+    parquet.write_table(table, stream, row_group_size=size, **how)
 
 
 def read_parquet(path: Path) -> pa.Table:
     """Return what `write_parquet` wrote, so that it makes the same bytes again."""
-    return parquet.read_table(path).cast(SCHEMA)
+    return parquet.read_table(path, page_checksum_verification=True).cast(SCHEMA)

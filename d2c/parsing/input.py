@@ -7,7 +7,7 @@ sentence without tokens that says what is wrong.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
@@ -153,8 +153,7 @@ def sentence_of_words(
     try:
         if not forms:
             raise ValueError("there are no words")
-        if (size := sum(map(len, forms))) > LONGEST:
-            raise ValueError(f"{size:,} characters in one sentence, more than the {LONGEST:,} that may be")
+        _check_length(forms)
         for number, (form, tag) in enumerate(zip(forms, tags, strict=True), 1):
             if not form.strip():
                 raise ValueError(f"the token {number} is empty")
@@ -166,6 +165,12 @@ def sentence_of_words(
     except ValueError as error:
         return refused(FormatError(file, line, 0, str(error)))
     return Sentence(Tokens(forms, tags), line=line, wanted=wanted)
+
+
+def _check_length(forms: Iterable[str]) -> None:
+    """Raise ValueError for a sentence of words that is too long."""
+    if (size := sum(map(len, forms))) > LONGEST:
+        raise ValueError(f"{size:,} characters in one sentence, more than the {LONGEST:,} that may be")
 
 
 def _why(line: str) -> str:
@@ -183,7 +188,9 @@ def lines_of(stream: Iterable[str], mark: str = _BYTE_ORDER_MARK) -> Iterator[Li
 
 
 def _tokenized(text: str, _: TextRules = PENN, quoted: bool = False) -> Iterator[Word]:
-    """Yield the words between blanks. Raises ValueError for words of nothing but other spaces."""
+    """Yield the words between blanks. Raises ValueError for words of other spaces alone, or too many."""
+    if len(text) > LONGEST:
+        _check_length(match[0] for match in _WORD.finditer(text))
     for number, match in enumerate(_WORD.finditer(text), 1):
         if match[0].isspace():
             raise ValueError(f"the token {number} is empty: it holds nothing but {ascii(match[0])}")
@@ -204,15 +211,25 @@ def _conllu(lines: Iterable[Line], file: str) -> Iterator[Sentence]:
         text = "".join([gap + line.text for gap, line in zip(gaps, block, strict=True)])
         xpos = xpos or has_two_tagsets(text)
         try:
-            for line in block:
-                if _UNDECODED.search(line.text):
-                    raise FormatError(file, line.number, 1, _why(line.text))
+            _check_block(block, file)
             for dtree in parse_conllu(Chunk(first, text), file, xpos=xpos):
                 yield _of_dtree(dtree, begin)
                 count += 1
         except FormatError as error:
             yield refused(error.after(count))
             count += 1
+
+
+def _check_block(block: Sequence[Line], file: str) -> None:
+    """Raise FormatError for a sentence of CoNLL-U that holds what no text has, or is too long."""
+    for line in block:
+        if _UNDECODED.search(line.text):
+            raise FormatError(file, line.number, 1, _why(line.text))
+    rows = (line.text.split("\t", 2) for line in block)
+    try:
+        _check_length(row[1] for row in rows if row[0].isdecimal() and len(row) > 1)
+    except ValueError as error:
+        raise FormatError(file, block[0].number, 1, str(error)) from None
 
 
 def _of_dtree(dtree: DTree, line: int) -> Sentence:

@@ -169,6 +169,14 @@ def test_bad_lines(model: Path) -> None:
 
 
 @pytest.mark.slow
+def test_lines_of_marks_are_parsed_and_a_megabyte_of_them_is_a_marked_tree(model: Path) -> None:
+    done = parse(model, "--tokenized", stdin=b"...\r!? -\n \t\n(\n" + b"." * 1_000_000 + b"\n")
+    *trees, marked = done.stdout.splitlines()
+    assert [parse_bracket(tree).tokens.forms for tree in trees] == [("...",), ("!?", "-"), ("(",)]
+    assert (done.returncode, marked) == (3, "(TOP (ERROR (ERROR ERROR)))")
+    assert done.stderr.startswith("d2c: <stdin>:5: 1,000,000 characters in one sentence, ")
+
+
 def test_jobs_make_no_difference(model: Path) -> None:
     text = TEXT.encode() * 3 + b"\xff\n" + TEXT.encode()
     options = ("--text", "--to", "export", "--batch-size", "2")
@@ -313,14 +321,18 @@ def test_progress_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_the_time_that_is_left(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """It follows from what was done since the first share: not from loading, nor from a run before."""
     now = 0.0
     monkeypatch.setattr("tqdm.std.time", lambda: now)
-    with progress("parsing x") as more:
-        now = 5.0
-        more(2, 11, 0.1)
-        now = 60.0
-        more(4, 49, 0.25)
-    assert capsys.readouterr().err == "parsing x: 6 sentences, 1 token/s, 0:01:00, about 0:03:00 left\n"
+    monkeypatch.setattr("time.monotonic", lambda: now)
+    with progress("parsing x", initial=5) as more:
+        for seconds, share in ((20.0, 0.5), (22.0, 0.51), (60.0, 0.6)):
+            now = seconds
+            more(2, 20, share)
+    assert capsys.readouterr().err.splitlines() == [
+        "parsing x: 7 sentences, 1 token/s, 0:00:20",
+        "parsing x: 11 sentences, 1 token/s, 0:01:00, about 0:02:40 left",
+    ]
 
 
 def test_text_that_is_not_said_to_be_text(model: Path) -> None:

@@ -165,6 +165,20 @@ def test_presets_for_gpus(said: list[str], watched: tuple[Heartbeat, Clock]) -> 
     assert said == ["the default preset is made for GPUs, and this is none; take --preset small on a CPU"]
 
 
+def test_the_time_left_of_a_resumed_job_is_true(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half is done before; loading takes 30 s, then a hundredth comes each 10 s, later each 20 s."""
+    now, share, left = 30.0, 0.5, heard.TimeLeft()
+    monkeypatch.setattr("time.monotonic", lambda: now)
+    assert left.after(share) is None
+    for every, last in ((10.0, 0.7), (20.0, 1.0)):
+        while share < last - 1e-9:
+            now, share = now + every, share + 0.01
+            told, true = left.after(share), every * (1 - share) * 100
+            if share < 0.7 or share > 0.85:  # half of the run was as fast as the rest
+                assert told == pytest.approx(true, rel=0.25, abs=1)
+    assert told == pytest.approx(0, abs=1e-6)
+
+
 ON_A_TERMINAL = """
 from d2c.commands.progress import Heartbeat, progress
 from d2c.commands.terminal import printing_above_bars, say
@@ -182,7 +196,7 @@ with printing_above_bars(), progress("parsing x") as more, Heartbeat() as heartb
 def test_messages_rows_and_bars_never_share_a_line() -> None:
     """A bar is wiped out before a line, and drawn again below it."""
     written, _ = screen(ON_A_TERMINAL, 80)
-    assert " 50% |██████      | 00:00<00:00, parsing x: 2 sentences" in written
+    assert " 50% |██████      | 00:00, parsing x: 2 sentences" in written
     lines = [line.rstrip("\r").rsplit("\r", 1)[-1] for line in written.replace("\x1b[A", "\n").split("\n")]
     said = [line for line in lines if "message" in line or "another" in line or "a r" in line or "ow" in line]
     assert [line for line in said if not line.startswith("... ")] == ["a message", "another", "a row"]

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -170,8 +171,6 @@ def test_a_broken_file_that_was_removed(here: Path) -> None:
 
 def test_broken_parquet_is_left_out_whole(here: Path) -> None:
     """Its first rows could be read."""
-    import pyarrow as pa
-
     table = pa.table({"text": [f"p {k} {os.urandom(40).hex()}" for k in range(9_000)]})
     pq.write_table(table, "p.parquet", row_group_size=1000, compression="gzip", use_dictionary=False)
     whole = Path("p.parquet").read_bytes()
@@ -180,3 +179,13 @@ def test_broken_parquet_is_left_out_whole(here: Path) -> None:
     inputs = Inputs([Path("p.parquet"), Path("a.txt")])
     assert {record.file for record in inputs} == {"a.txt"} and inputs.read == 1
     assert inputs.broken["p.parquet"].startswith("is no Parquet file that can be read: ")
+
+
+def test_parquet_with_checksums_is_broken_by_another_letter(here: Path) -> None:
+    """Without them the reader cannot tell that the letter is another one."""
+    for checksums in (True, False):
+        table = pa.table({"text": ["They slept."]})
+        pq.write_table(table, "p.parquet", compression="none", write_page_checksum=checksums)
+        Path("p.parquet").write_bytes(Path("p.parquet").read_bytes().replace(b"slept", b"swept"))
+        inputs = Inputs([Path("p.parquet")])
+        assert (len([*inputs]), [*inputs.broken]) == ((0, ["p.parquet"]) if checksums else (1, []))

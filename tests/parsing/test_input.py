@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from d2c.base.files import NOT_UTF8
-from d2c.parsing.input import read_sentences, sentence_of_words
+from d2c.parsing.input import read_sentences, sentence_of_words, sentences_of
 from d2c.parsing.sentence import Sentence
 from d2c.parsing.text import PennRules
 from d2c.trees.ctree import Tokens
@@ -138,7 +138,37 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
         next(read_sentences(tmp_path / "nowhere", "text"))
 
 
+ODD = "She slept .\rHe left .\r\n...\n!? \u2014\n \t\n\u00a0\u3000\n\u2028\n\u200b\n\x0b\x0c\n... \r \r(\r"
+
+
+@pytest.mark.parametrize("kind", ["text", "tokenized"])
+def test_lines_of_marks_or_blanks_and_breaks_of_any_kind(file: Path, kind: str) -> None:
+    found, errors = read(file, ODD.encode(), kind)
+    lines = {1: "She slept .", 2: "He left .", 3: "...", 4: "!? \u2014", 8: "\u200b", 10: "...", 12: "("}
+    assert ({one.line: " ".join(one.tokens.forms) for one in found}, errors) == (lines, [])
+
+
+@pytest.mark.parametrize("mark", [".", "?!", "(", "\u2026", "''"])
+@pytest.mark.parametrize("kind", ["text", "split", "tokenized"])
+def test_a_megabyte_of_marks_costs_its_line_alone(file: Path, mark: str, kind: str) -> None:
+    found, [error] = read(file, f"{mark * 500_000}\n\nShe slept .\n".encode(), kind)
+    assert [one.line for one in found] == [3] and error.startswith(f"{file}:1: ")
+    assert "characters" in error
+
+
 def test_given_words_have_the_limit_of_text() -> None:
+    """It costs their sentence alone, whichever way they are given."""
     assert sentence_of_words("x", 1, ("ab",) * (1 << 17)).error is None
-    why = sentence_of_words("x", 1, ("a" * (1 << 18), "b")).why
-    assert why == "262,145 characters in one sentence, more than the 262,144 that may be"
+    why = "262,145 characters in one sentence, more than the 262,144 that may be"
+    assert sentence_of_words("x", 1, ("a" * (1 << 18), "b")).why == why
+    for words, whys in (("ab " * (1 << 17), ""), ("ab " * (1 << 17) + "a", why)):
+        found = [*sentences_of([words, "\n", "She slept\n"], "tokenized")]
+        assert [one.why for one in found] == [whys, ""]
+
+
+def test_a_million_words_of_conllu_cost_their_sentence_alone(file: Path) -> None:
+    many = "".join(ROW.format(number, "ab") for number in range(1, 132_000))
+    found, errors = read(file, f"{ROW.format(1, 'a')}\n{many}\n{ROW.format(1, 'a')}".encode(), "conllu")
+    assert [one.line for one in found] == [1, 132_003]
+    about = "263,998 characters in one sentence, more than the 262,144 that may be"
+    assert errors == [f"{file}:3: sentence 2: {about}"]

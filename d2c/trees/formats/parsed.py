@@ -54,7 +54,7 @@ def _rows(path: AnyPath, _options: Options) -> Iterator[tuple[int, Shown]]:
     parquet, arrow = needs("pyarrow.parquet"), needs("pyarrow")
     simple = arrow.types.is_string, arrow.types.is_integer
     try:
-        with parquet.ParquetFile(Path(path)) as opened:
+        with parquet.ParquetFile(Path(path), page_checksum_verification=True) as opened:
             kinds = {column.name: column.type for column in opened.schema_arrow}
             if missing := [name for name in _COLUMNS if name not in kinds]:
                 raise FormatError(

@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from d2c.base.counting import many
-from d2c.base.errors import FormatError
+from d2c.base.errors import FormatError, shortened
 from d2c.trees.ctree import CTree
 from d2c.trees.draft import Draft, Edited
 from d2c.trees.formats.brackets import parse_bracket
@@ -30,6 +30,7 @@ _TOKEN = re.compile(
     | /(?P<regex>(?:\\.|[^/\\])+)/(?P<by>(?:\\.|[^/\\])*)/(?=[\s;]|\Z) | (?P<word>[^\s;"()/][^\s;]*) )""",
     re.VERBOSE | re.DOTALL,
 )
+_SHOWN = 60  # characters of what cannot be done
 _Form = tuple[Callable[..., None], str, str]
 _PLACES = "NAME; a PLACE is $+, $-, >1, >2, ... or >-1"
 _FORMS: dict[str, _Form] = {  # what is done; how it is written, for people and in kinds of tokens
@@ -118,17 +119,18 @@ def edit_of(pattern: str, operations: str) -> Edit:
 
 
 def _parted(text: str) -> Iterator[tuple[str, list[re.Match[str]]]]:
-    """Yield the text of each operation, and its tokens."""
+    """Yield the text of each operation, as messages show it, and its tokens."""
     at, tokens = 0, list[re.Match[str]]()
     while tokens or text[at:].strip():
         token = _TOKEN.match(text, at)
         if token is None:
-            raise ValueError(f"the operations at {text[at:].strip()!r}: no operation has this there")
+            rest = shortened(text[at:].strip(), _SHOWN)
+            raise ValueError(f"the operations at {rest!r}: no operation has this there")
         at = token.end()
         if token["end"] is None:
             tokens.append(token)
         elif tokens:
-            yield text[tokens[0].start() : token.start()].strip(), tokens
+            yield shortened(text[tokens[0].start() : token.start()].strip(), _SHOWN), tokens
             tokens = []
 
 
@@ -157,7 +159,7 @@ def _operations(text: str, tokens: list[re.Match[str]], known: Sequence[str]) ->
         elif value in known:
             names.append(value)
         else:
-            raise ValueError(f"{text}: no node of the pattern is called {value!r}")
+            raise ValueError(f"{text}: no node of the pattern is called {shortened(value, _SHOWN)!r}")
     of_each = work in (Draft.delete, Draft.excise)
     for some in [[name] for name in names] if of_each else [names]:
         yield _Operation(work, arguments, some, text)

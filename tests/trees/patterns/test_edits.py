@@ -15,6 +15,7 @@ from d2c import Tree, read
 from d2c.commands.cli import cli
 from d2c.trees.ctree import CTree
 from d2c.trees.heads import load_head_rules
+from d2c.trees.patterns.edits import edit_of
 from tests.strategies import LABELS, ctrees
 
 CAT = "(TOP (S (NP (NP (DT the) (NN cat)) (PP (IN with) (NP (NNS hats)))) (VP (VBD sat)) (. .)))"
@@ -159,6 +160,16 @@ def convert(source: Path | str, target: Path | str, *edits: str, more: tuple[str
     pairs = zip(edits[::2], edits[1::2], strict=True)
     options = [text for pair in pairs for text in ("--edit", *pair)]
     return CliRunner().invoke(cli, ["convert", str(source), str(target), *options, *more])
+
+
+LONG = "x" * 9_000
+
+
+@pytest.mark.parametrize("operations", [LONG, f"relabel n {LONG} y", "(" * 9_000, f"delete {LONG}"])
+def test_what_is_wrong_is_not_echoed_whole(operations: str) -> None:
+    with pytest.raises(ValueError) as caught:
+        edit_of("NP=n", operations)
+    assert len(str(caught.value)) < 300
 
 
 def test_files_are_edited_in_the_order_of_options(tmp_path: Path) -> None:
