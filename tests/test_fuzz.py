@@ -22,7 +22,7 @@ from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import format_conllu, read_conllu
 from d2c.trees.formats.registry import FORMATS, WRITABLE, Place, read_treebank, write_treebank
 from d2c.trees.repair import Repairs
-from fuzzing import commands, fitted, frame, inputs, models, seeds
+from fuzzing import children, commands, fitted, frame, inputs, models, seeds, writers
 from tests import junk
 
 INPUTS, MODELS, JOBS = 200, 20, 2
@@ -81,6 +81,29 @@ def test_what_an_interrupted_run_says_that_it_has_kept_is_no_fault() -> None:
     left, said = {"x.part", "x.part.log", "y"}, "x.part has what is finished: 2,048 sentences; see --resume\n"
     assert commands.unwanted(left, said) == {"y"}
     assert commands.unwanted(left, "d2c: in.txt.gz: broken gzip file\n") == left
+
+
+@pytest.mark.slow
+def test_of_two_writers_one_wins(small_model: Path, seed: int, tmp_path: Path) -> None:
+    model = Model.load(small_model)
+    model.tagger_name, model.tagger = "nouns", Nouns()  # type: ignore[assignment]
+    rows = frame.try_all(writers.group(model), seed, len(writers.COMMANDS), JOBS, tmp_path)
+    assert not (faults := faults_in(tmp_path)), faults
+    assert sum(row.read + row.refused for row in rows) == len(writers.COMMANDS)
+
+
+@pytest.mark.parametrize(
+    ("codes", "said", "fault"),
+    [
+        ([2, 2], "another process is writing it", "not exactly one writer has won"),
+        ([0, 0], "", "not exactly one writer has won"),
+        ([0, 1], "", "an exit status that is not documented"),
+        ([0, 2], "no room", "no line says that there is another writer"),
+    ],
+)
+def test_what_two_writers_may_not_do(codes: list[int], said: str, fault: str) -> None:
+    with pytest.raises(children.Fault, match=fault):
+        writers.check(codes, [said, said], writers.COMMANDS["two train"], "told")
 
 
 @pytest.mark.slow

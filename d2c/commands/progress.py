@@ -134,7 +134,7 @@ def progress(
 
         @property
         def format_dict(self) -> Any:
-            return super().format_dict | {"left": self.left and f"<{self.left}"}
+            return {**super().format_dict, "left": self.left and f"<{self.left}"}
 
         def display(self, msg: str | None = None, pos: int | None = None) -> Any:
             if terminal:

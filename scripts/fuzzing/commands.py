@@ -36,7 +36,7 @@ def d2c(*arguments: str, stdin: Path | None = None) -> Done:
         redirect(stdin or Path("/dev/null"), 0)
         for descriptor, file in enumerate(files, 1):
             redirect(file, descriptor)
-        ended = _status(arguments)
+        ended = status_of(arguments)
         status, raised = (1, ended) if isinstance(ended, str) else (ended, "")
         sys.stdout.flush()
         sys.stderr.flush()
@@ -60,7 +60,7 @@ def unwanted(left: set[str], errors: str) -> set[str]:
     return {name for name in left if not name.endswith(kept)}
 
 
-def _status(arguments: tuple[str, ...]) -> int | str:
+def status_of(arguments: tuple[str, ...]) -> int | str:
     """Return the exit status, or the traceback of what was raised instead."""
     sys.argv = ["d2c", *arguments]
     try:
