@@ -101,17 +101,16 @@ def _with_notes(metric: Metric, scores: Iterable[Score]) -> Iterator[str]:
 
 
 def _attachment(pairs: Pairs, punctuation: bool) -> Iterator[str]:
-    from d2c.trees.scores.attachment import Attachment, score_attachment
+    from d2c.trees.scores.attachment import AttachmentTotals
 
     read = of_each(lambda path: refusing(read_conllu, path, pairs.reading.faults))
-    total = Attachment()
+    totals = AttachmentTotals(punctuation)
     for number, (a, b) in enumerate(pairs.of(read), 1):
         if len(a.heads) != len(b.heads):
             message = f"{many(len(b.heads), 'token')}; {names_of(pairs.gold)} has {len(a.heads)}"
             raise FormatError(names_of(pairs.guess), 0, number, message)
-        total += score_attachment(a, b, punctuation)
-    kept = "with" if punctuation else "without"
-    yield f"UAS {total.uas:.2f}  LAS {total.las:.2f}  ({many(total.tokens, 'token')}, {kept} punctuation)"
+        totals.add(a, b)
+    yield from totals.lines(terminal_width())
 
 
 _SCORERS: dict[str, Callable[..., _Scorer]] = {  # of how files are read, and the command's options
@@ -161,7 +160,11 @@ def _lines(
     "--morphology", is_flag=True, help="spmrl: count features as part of tags, as in NN##case=nom##."
 )
 @click.option("--disc-only", is_flag=True, help="disco: count only constituents with gaps.")
-@click.option("--punctuation", is_flag=True, help="attachment: count punctuation, too.")
+@click.option(
+    "--punctuation",
+    is_flag=True,
+    help="attachment: count punctuation, too, as UD's scorer does.",
+)
 @click.option("--raw", is_flag=True, help="Read trees as they are; for evalb and spmrl, as EVALB does.")
 @click.option(
     "--report",

@@ -14,7 +14,7 @@ from d2c.base.counting import many
 from d2c.base.errors import FormatError
 from d2c.base.inputs import Paths, check_repeatable, names_of
 from d2c.experiments.rows import Column, Comparison, GoldStandard, Row, Table, Trees
-from d2c.experiments.significance import paired_lines
+from d2c.experiments.significance import Difference, paired
 from d2c.trees.conversion import to_labelled_dependencies
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.pairs import Pairs
@@ -75,7 +75,7 @@ def file_lines(comparison: Comparison, width: int | None) -> Iterator[str]:
     rows = comparison.rows
     yield from EVALUATED.lines(rows, width)
     yield ""
-    yield from EVALUATED.significance(rows)
+    yield from EVALUATED.significance(rows, width)
     yield from (f"{row.route}: {note}" for row in rows for note in notes(row.scores))
     yield EVALUATED.settings(comparison)
 
@@ -90,10 +90,10 @@ def _cells(row: Row) -> list[str]:
     ]
 
 
-def _significance(rows: Sequence[Row]) -> Iterator[str]:
-    """Yield the difference between each two files."""
+def _differences(rows: Sequence[Row]) -> dict[str, Difference]:
+    """Return the difference between each two files."""
     pairs = combinations(rows, 2)
-    return paired_lines((f"{b.route} against {a.route}", a.scores, b.scores) for a, b in pairs)
+    return paired((f"{b.route} against {a.route}", a.scores, b.scores) for a, b in pairs)
 
 
 def _settings(comparison: Comparison) -> str:
@@ -110,4 +110,4 @@ _COLUMNS = (
     Column("tags", "%"),
     Column("failed", "sent."),
 )
-EVALUATED = Table("d2c evaluate", _COLUMNS, 1, _cells, _significance, _settings)
+EVALUATED = Table("d2c evaluate", _COLUMNS, 1, _cells, _differences, _settings)

@@ -38,6 +38,7 @@ from d2c.experiments.rows import (
     Trees,
     oracle_lines,
 )
+from d2c.experiments.significance import difference_rows, how_compared
 from d2c.trees.ctree import CTree, canonical
 from d2c.trees.dtree import DTree
 from d2c.trees.heads import induce_heads
@@ -59,6 +60,7 @@ def render(comparison: Comparison, table: Table = COMPARED) -> str:
     by_span = [tally(route.judged, _span_class) for route in routes]
     errors, rules = list(map(_errors, routes)), [table5(gold, route.trees.guess) for route in routes]
     times = {route.row.route: [(n, 1000 * seconds) for n, seconds in route.trees.times] for route in routes}
+    found = table.differences(comparison.rows)
     browser = Browser(comparison.gold.dtrees, gold, routes)
     pieces = page(
         "d2c.experiments",
@@ -67,7 +69,8 @@ def render(comparison: Comparison, table: Table = COMPARED) -> str:
         columns=table.columns,
         text_columns=table.names,
         table=list(map(table.cells, comparison.rows)),
-        significance=list(table.significance(comparison.rows)),
+        differences=difference_rows(found),
+        how_compared=how_compared(len(found)),
         settings=" ".join([*oracle_lines(comparison.rows), table.settings(comparison)]),
         routes=names,
         colours=COLOURS,

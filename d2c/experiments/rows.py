@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Self, TypeVar
 
 from d2c.base.columns import in_columns
 from d2c.base.progress import counted
-from d2c.experiments.significance import paired_lines
+from d2c.experiments.significance import Difference, difference_rows, how_compared, paired
 from d2c.models.calibration import Judged
 from d2c.protocols.route import Route
 from d2c.trees.ctree import CTree
@@ -279,7 +279,7 @@ class Table(NamedTuple):
     title:        of what they come from
     columns:      of which the first `names` are names, not numbers
     cells:        a row's values of the columns
-    significance: lines about differences between rows
+    differences:  between rows, by the names of both
     settings:     what the columns count
     """
 
@@ -287,13 +287,19 @@ class Table(NamedTuple):
     columns: Sequence[Column]
     names: int
     cells: Callable[[Row], list[str]]
-    significance: Callable[[Sequence[Row]], Iterable[str]]
+    differences: Callable[[Sequence[Row]], Mapping[str, Difference]]
     settings: Callable[[Comparison], str]
 
     def lines(self, rows: Iterable[Row], width: int | None) -> Iterator[str]:
         """Yield the table as text, no wider than a terminal of such a width."""
         titles, units = zip(*self.columns, strict=True)
         return in_columns([titles, units, *map(self.cells, rows)], width, range(self.names), self.names)
+
+    def significance(self, rows: Sequence[Row], width: int | None) -> Iterator[str]:
+        """Yield the table of differences between rows, if there are any, and how they were tested."""
+        if found := self.differences(rows):
+            yield from in_columns(difference_rows(found), width, [0])
+            yield from (how_compared(len(found)), "")
 
 
 def table_lines(comparison: Comparison, width: int | None = None) -> Iterator[str]:
@@ -302,9 +308,10 @@ def table_lines(comparison: Comparison, width: int | None = None) -> Iterator[st
     width: of the terminal that shows them
     """
     rows = comparison.rows
-    yield from table_of(comparison).lines(rows, width)
+    table = table_of(comparison)
+    yield from table.lines(rows, width)
     yield ""
-    yield from significance_lines(rows)
+    yield from table.significance(rows, width)
     yield from _voted_lines(rows)
     for row in rows:
         if row.gaps.gold:
@@ -351,10 +358,10 @@ def cells(row: Row) -> list[str]:
     return [row.route, row.d_trees, *(f"{percent:.2f}" for percent in percents), *speeds, training]
 
 
-def significance_lines(rows: Sequence[Row]) -> Iterator[str]:
-    """Yield the difference between each two routes on the same d-trees, and between each voted row and the
+def differences(rows: Sequence[Row]) -> dict[str, Difference]:
+    """Return the difference between each two routes on the same d-trees, and between each voted row and the
     best row of one of its d-parsers."""
-    return paired_lines([*_pairs(rows), *_voted_pairs(rows)])
+    return paired([*_pairs(rows), *_voted_pairs(rows)])
 
 
 def _pairs(rows: Sequence[Row]) -> Iterator[Pair]:
@@ -385,7 +392,7 @@ def _voted_lines(rows: Sequence[Row]) -> Iterator[str]:
         )
 
 
-COMPARED = Table("d2c compare", COLUMNS, 2, cells, significance_lines, settings_line)
+COMPARED = Table("d2c compare", COLUMNS, 2, cells, differences, settings_line)
 
 
 def table_of(comparison: Comparison) -> Table:

@@ -8,7 +8,7 @@ Rejective Multiple Test Procedure" (1979).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -74,17 +74,24 @@ def holm(ps: Sequence[float]) -> list[float]:
     return corrected
 
 
-def paired_lines(pairs: Iterable[tuple[str, Sequence[Score], Sequence[Score]]]) -> Iterator[str]:
-    """Yield a line for each pair of scores, after its name: the difference in F1 of the second to the first,
-    and its p, corrected for the number of pairs."""
-    named = list(pairs)
-    differences = [approximate_randomisation(first, second) for _, first, second in named]
-    method = "paired approximate randomisation, 10,000 trials"
-    if len(named) > 1:
-        method += f"; Holm's correction for {len(named)} comparisons"
-    corrected = holm([difference.p for difference in differences])
-    for (name, *_), difference, p in zip(named, differences, corrected, strict=True):
-        yield f"{name}: {difference.points:+.2f} F1, p = {p:.4f} ({method})"
+def paired(pairs: Iterable[tuple[str, Sequence[Score], Sequence[Score]]]) -> dict[str, Difference]:
+    """Return the difference of the second scores to the first for each pair of scores, by its name; p is
+    corrected for the number of pairs."""
+    found = {name: approximate_randomisation(first, second) for name, first, second in pairs}
+    corrected = holm([difference.p for difference in found.values()])
+    return {name: one._replace(p=p) for (name, one), p in zip(found.items(), corrected, strict=True)}
+
+
+def difference_rows(differences: Mapping[str, Difference]) -> list[tuple[str, str, str]]:
+    """Return the cells of a table of differences, after its header; nothing without any."""
+    rows = [(name, f"{one.points:+.2f}", f"{one.p:.4f}") for name, one in differences.items()]
+    return [("difference", "F1", "p"), *rows] if rows else []
+
+
+def how_compared(number: int) -> str:
+    """Return how so many differences were tested."""
+    corrected = f"; Holm's correction for {number} comparisons" if number > 1 else ""
+    return f"p: paired approximate randomisation, 10,000 trials{corrected}."
 
 
 def _f1(sums: NDArray[np.float64]) -> NDArray[np.float64]:

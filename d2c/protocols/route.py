@@ -35,7 +35,9 @@ class CommonSettings(Settings):
     """What every route is made with; see `d2c.trees.heads.load_head_rules` for head rules."""
 
     head_rules: str = setting(
-        "collins", "A bundled head table, leftmost, rightmost, marked (by the treebank), or a file."
+        "collins",
+        "A head table: collins, pad, universal (English), chinese, dutch, french, german, icelandic, "
+        "indonesian, portuguese, sinica, or a file; or leftmost, rightmost, marked (by the treebank).",
     )
     seed: int = seed_setting("The seed of all random choices.")
 

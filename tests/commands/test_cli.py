@@ -225,9 +225,20 @@ def test_attachment(tmp_path: Path) -> None:
     gold = conllu("gold", "3\tc\t_\tC\tC\t_\t2\tS#2\t_\t_")
     guess = conllu("guess", "3\tc\t_\tC\tC\t_\t2\tS#1\t_\t_")
     done = ok("evaluate", gold, guess, "--metric", "attachment")
-    assert done.stdout == "UAS 100.00  LAS 66.67  (3 tokens, without punctuation)\n"
+    assert done.stdout == (
+        "relation  gold  guess  precision  recall      F1     UAS\n"
+        "S#1          1      2      50.00  100.00   66.67  100.00\n"
+        "S#2          1      0       0.00    0.00    0.00  100.00\n"
+        "root         1      1     100.00  100.00  100.00  100.00\n"
+        "\n"
+        "UAS 100.00  LAS 66.67  (3 tokens, without punctuation)\n"
+        "UPOS 100.00  XPOS 100.00  (4 tokens, with punctuation)\n"
+        "Precision, recall and F1 are those of head and relation together.\n"
+        "Punctuation: words of gold whose characters are all in Unicode's category P.\n"
+    )
     done = ok("evaluate", gold, guess, "--metric", "attachment", "--punctuation")
-    assert done.stdout == "UAS 100.00  LAS 75.00  (4 tokens, with punctuation)\n"
+    assert "\nUAS 100.00  LAS 75.00  (4 tokens, with punctuation)\n" in done.stdout
+    assert "Unicode" not in done.stdout
     longer = tmp_path / "longer"
     longer.write_text(gold.read_text() * 2)
     message = f"{guess}: sentence 2: missing; 1 sentence here, 2 in {longer}"

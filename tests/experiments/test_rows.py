@@ -12,7 +12,8 @@ import pytest
 
 from d2c.experiments.analysis import tally
 from d2c.experiments.report import analysed
-from d2c.experiments.rows import Comparison, GoldStandard, Parses, Row, score, significance_lines, table_lines
+from d2c.experiments.rows import Comparison, GoldStandard, Parses, Row, differences, score, table_lines
+from d2c.experiments.significance import Difference
 from d2c.reduction.reduction import Reduction
 from d2c.trees.ctree import CTree, build_ctree
 from d2c.trees.dtree import DTree
@@ -106,5 +107,4 @@ def test_routes_are_compared_once_on_gold_d_trees() -> None:
     """Where the d-parser is `gold`, each route has two rows on them."""
     row = scored(Fake(GOLD, []))
     rows = [replace(row, route=name) for name in ("one", "two", "one", "two")]
-    [line] = significance_lines(rows)
-    assert line.startswith("two against one, gold d-trees: +0.00 F1")
+    assert differences(rows) == {"two against one, gold d-trees": Difference(0, 1)}

@@ -9,7 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from d2c.experiments.significance import approximate_randomisation, holm, paired_lines
+from d2c.experiments.significance import (
+    approximate_randomisation,
+    difference_rows,
+    holm,
+    how_compared,
+    paired,
+)
 from d2c.trees.scores.matches import ERROR, Score
 
 
@@ -71,16 +77,17 @@ def test_holm_rejects_what_the_step_down_test_rejects(ps: list[float]) -> None:
         assert rejected == {i for i, p in enumerate(corrected) if p <= level}
 
 
-def test_lines_of_one_pair_and_of_several() -> None:
+def test_differences_of_one_pair_and_of_several() -> None:
     scores = [Score(i, 9, matched=5, gold=10, guess=10) for i in range(30)]
     better = [Score(i, 9, matched=6, gold=10, guess=10) for i in range(30)]
-    method = "paired approximate randomisation, 10,000 trials"
-    (line,) = paired_lines([("b against a", scores, better)])
-    assert line == f"b against a: +10.00 F1, p = 0.0001 ({method})"
-    several = paired_lines([("x", scores, better), ("y", scores, scores), ("z", better, scores)])
-    correction = f"{method}; Holm's correction for 3 comparisons"
-    assert list(several) == [
-        f"x: +10.00 F1, p = 0.0003 ({correction})",
-        f"y: +0.00 F1, p = 1.0000 ({correction})",
-        f"z: -10.00 F1, p = 0.0003 ({correction})",
+    header, *rows = difference_rows(paired([("b against a", scores, better)]))
+    assert (header, rows) == (("difference", "F1", "p"), [("b against a", "+10.00", "0.0001")])
+    several = paired([("x", scores, better), ("y", scores, scores), ("z", better, scores)])
+    assert difference_rows(several)[1:] == [
+        ("x", "+10.00", "0.0003"),
+        ("y", "+0.00", "1.0000"),
+        ("z", "-10.00", "0.0003"),
     ]
+    assert difference_rows({}) == []
+    assert how_compared(1) == "p: paired approximate randomisation, 10,000 trials."
+    assert how_compared(3).endswith("10,000 trials; Holm's correction for 3 comparisons.")

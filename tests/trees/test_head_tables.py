@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import islice
 from operator import ne
 from pathlib import Path
@@ -42,6 +43,16 @@ def test_every_table_can_be_read_and_names_its_source(name: str) -> None:
     assert rules.name == name
     if table.exists():
         assert "Source:" in table.read_text(encoding="utf-8") and rules.searches
+
+
+def test_help_and_docs_list_every_table() -> None:
+    help = CliRunner().invoke(cli, ["heads", "--help"]).output
+    told = help[help.index("--head-rules") : help.index("--format")]
+    section = (ROOT / "docs" / "treebanks.md").read_text().partition("## Head rules")[2].partition("## ")[0]
+    assert set(known_head_rules()) <= set(re.findall(r"[a-z]+", told))
+    assert set(known_head_rules()) == set(re.findall(r"`([a-z]+)`", section.partition("- a file")[0])) - {
+        "hd"
+    }
 
 
 @needs_treebanks

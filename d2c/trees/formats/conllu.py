@@ -131,8 +131,7 @@ def _over_source(
 ) -> tuple[list[str], list[list[str]]]:
     """Return the lines of comments and the rows that were read, with the columns that are others now; none
     where there are other words, or as many no more."""
-    begin = _comments_end(source)
-    rows = [line.split("\t") for line in source[begin:].split("\n")]
+    begin, rows = _comments_end(source), _rows(source)
     words = [row for row in rows if row[_ID].isdecimal()]
     if len(words) != len(columns[_ID]):
         return [], []
@@ -176,7 +175,7 @@ def in_source(tokens: Tokens) -> dict[Attribute, int]:
     """Count what the lines that tokens were read from say beside comments and what tokens hold themselves."""
     if not tokens.source:
         return {}
-    rows = [line.split("\t") for line in tokens.source[_comments_end(tokens.source) :].split("\n")]
+    rows = _rows(tokens.source)
     words = [row for row in rows if row[_ID].isdecimal()]
     tagged = [({row[_UPOS], row[_XPOS]}, tag) for row, tag in zip(words, tokens.tags, strict=False)]
     return {
@@ -189,6 +188,13 @@ def in_source(tokens: Tokens) -> dict[Attribute, int]:
     }
 
 
+def tag_columns(tokens: Tokens) -> dict[str, list[str]]:
+    """Return UPOS and XPOS [n] in the lines that tokens were read from; their tags where there are none."""
+    words = [row for row in _rows(tokens.source) if row[_ID].isdecimal()] if tokens.source else []
+    columns = {"UPOS": [row[_UPOS] for row in words], "XPOS": [row[_XPOS] for row in words]}
+    return columns if words else dict.fromkeys(columns, [*tokens.tags])
+
+
 def comments_in(source: str) -> tuple[str, ...]:
     """Return the comments in the lines of a sentence, a `source` of tokens."""
     return _comments(source[: _comments_end(source)])
@@ -197,6 +203,10 @@ def comments_in(source: str) -> tuple[str, ...]:
 def tree_in(source: str) -> DTree | None:
     """Return the d-tree in the lines of a sentence, a `source` of tokens; None where there are none."""
     return next(iter(_dtrees((source, lambda: False))), None)
+
+
+def _rows(source: str) -> list[list[str]]:
+    return [line.split("\t") for line in source[_comments_end(source) :].split("\n")]
 
 
 def _ids(n: int) -> tuple[str, ...]:
