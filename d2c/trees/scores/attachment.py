@@ -91,9 +91,9 @@ class AttachmentTotals:
         yield f"UAS {every.uas:.2f}  LAS {every.las:.2f}  ({many(tokens, 'token')}, {kept} punctuation)"
         if any(":" in label for label in gold | guess):
             yield f"LAS {percent(cut, tokens):.2f} with relations cut at ':'"
-        shares = [f"{name} {percent(self.right[name], self.tokens):.2f}" for name in +self.tagged]
-        if shares:
-            yield f"{'  '.join(shares)}  ({many(self.tokens, 'token')}, with punctuation)"
+        tags = [f"{name} {percent(self.right[name], self.tokens):.2f}" for name in +self.tagged]
+        if tags:
+            yield f"{'  '.join(tags)}  ({many(self.tokens, 'token')}, with punctuation)"
         yield "Precision, recall and F1 are those of head and relation together."
         if not self.punctuation:
             yield "Punctuation: words of gold whose characters are all in Unicode's category P."
