@@ -47,7 +47,7 @@ def main(part: str, models: list[str]) -> None:
     """Print a table of scores, and the most frequent confusions."""
     gold = list(chain.from_iterable(map(read_conllu, map(gold_of, files(part)))))
     silver = list(trees(part, clean=True))
-    guesses = {"silver": [*map(to_universal, silver)]}
+    guesses: dict[str, list[DTree]] = {"silver": [*map(to_universal, silver)]}
     guesses["functions"] = [to_universal(ctree) for ctree in trees(part, clean=False)]
     for name in models:
         say(f"parsing with {name}")

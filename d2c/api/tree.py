@@ -17,7 +17,6 @@ from d2c.trees.binarization import binarized, unbinarized
 from d2c.trees.conversion import to_dependencies
 from d2c.trees.ctree import CTree, canonical
 from d2c.trees.draft import unchanged
-from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import parse_bracket
 from d2c.trees.formats.discbracket import is_discbracket, parse_discbracket
 from d2c.trees.patterns.edits import edit_of
@@ -25,6 +24,8 @@ from d2c.trees.patterns.limits import SECONDS, RanOver
 from d2c.trees.patterns.matches import Match, matches
 from d2c.trees.spans import Constituents, Source, Span, labelled, spans_of
 from d2c.trees.universal.conversion import to_universal
+from d2c.trees.universal.rules import check_tags
+from d2c.trees.universal.tree import UniversalTree
 
 if TYPE_CHECKING:
     import nltk
@@ -271,12 +272,17 @@ class Tree:
 
         return to_stanza(self.ctree)
 
-    def to_ud(self) -> DTree:
+    def to_ud(self) -> UniversalTree:
         """Return basic Universal Dependencies, by rules for English trees with the Penn Treebank's labels.
 
-        Raises ValueError for traces alone.
+        They print as CoNLL-U. `heads`, `labels` (the relations), `upos`, `xpos`, `feats` and `tokens.forms`
+        have one item for each word; heads are counted from 1, that of the root is 0. If the text is known,
+        words are as they stand there, with quotation marks for `` and ''.
+
+        Raises ValueError for traces alone, and if more than half of the tags are not the Penn Treebank's.
         """
-        return to_universal(self.ctree)
+        check_tags(self.ctree)
+        return to_universal(self.ctree, self._own.source.text)
 
     def binarized(self, how: Literal["left", "right", "head"] = "head") -> Tree:
         """Return a tree whose nodes have at most two children; parts of a node X are nodes @X.

@@ -26,6 +26,7 @@ from d2c.trees.formats.registry import DTREE_SUFFIXES, TARGETS, treebank_called,
 from d2c.trees.formats.universal import UNIVERSAL
 from d2c.trees.heads import load_head_rules
 from d2c.trees.patterns.edits import Editing, edit_of
+from d2c.trees.universal.rules import PennTags
 
 
 def _editing(
@@ -95,6 +96,9 @@ def convert(
     `--to ud` makes Universal Dependencies of English trees with the labels of the Penn Treebank, by rules.
     """
     reading = replace(reading, raw=not clean, unparsed=True, last=_last(binarize, head_rules))
+    tags = PennTags()
+    if target_format == UNIVERSAL.name:
+        reading = replace(reading, over=tags.over)
     files = reading.files(sources, *DTREE_SUFFIXES)
     if heads:
         _check_for_heads(reading, files)
@@ -129,6 +133,8 @@ def convert(
             left_out = convert_treebank(reading, files, target, stream, target_format, heads)
     for edit in reading.edits:
         say(f"{names_of(files)}: {edit}")
+    for file, note in tags.notes.items():
+        say(f"{file}: {note}")
     if left_out:
         say(f"{names_of(files)}: left out: {told_left_out(left_out)}")
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
+import conllu
 import pytest
 from click.testing import CliRunner, Result
 from hypothesis import given
@@ -21,6 +24,7 @@ from d2c.trees.heads import load_head_rules
 from d2c.trees.scores.attachment import attachment_scores
 from d2c.trees.universal.conversion import to_universal
 from d2c.trees.universal.rules import parse_universal_rules, universal_rules
+from d2c.trees.universal.texts import in_text
 from tests.steps import is_linear
 from tests.strategies import ctrees
 from tests.treebanks import TREEBANKS, needs_treebanks
@@ -259,7 +263,104 @@ def test_traces_alone_are_refused(tmp_path: Path) -> None:
 
 def test_trees_in_python() -> None:
     dtree = d2c.Tree.from_string(SLEPT).to_ud()
-    assert format_conllu(dtree) == "".join(ROWS.splitlines(keepends=True)[2:])
+    assert str(dtree) == format_conllu(dtree) == "".join(ROWS.splitlines(keepends=True)[2:])
+    assert dtree.upos == ("PRON", "VERB", "NOUN", "PUNCT") and dtree.xpos == ("PRP", "VBD", "NN", "-RRB-")
+    assert (dtree.heads, dtree.labels) == ((2, 0, 2, 2), ("nsubj", "root", "obl:unmarked", "punct"))
+    assert dtree.feats is None
+
+
+def test_features_of_the_tree_are_there() -> None:
+    ctree = parse_bracket("(S (NP (PRP She)) (VP (VBD slept)))")
+    tokens = replace(ctree.tokens, morphs=("Case=Nom", "Tense=Past"))
+    assert to_universal(replace(ctree, tokens=tokens)).feats == ("Case=Nom", "Tense=Past")
+
+
+# A sentence of JSON lines: words that the text has otherwise, some without a blank behind them
+SAID = {
+    "text": "“Don’t ask”,\n said (the)  $5…",
+    "tokens": ["``", "Do", "n't", "ask", "''", ",", "said", "(", "the", ")", "$", "5", "..."],
+    "tags": ["``", "VBP", "RB", "VB", "''", ",", "VBD", "-LRB-", "DT", "-RRB-", "$", "CD", "."],
+    "spans": [{"label": "S", "start": 0, "end": 13}],
+    "sentence_id": "s7",
+}
+FORMS = ["“", "Do", "n’t", "ask", "”", ",", "said", "(", "the", ")", "$", "5", "…"]
+CLOSE = {0, 1, 3, 4, 7, 8, 10, 11}  # words without a blank behind them
+
+
+@pytest.mark.parametrize("offsets", [True, False])
+def test_words_of_a_text_are_as_they_stand_there(tmp_path: Path, offsets: bool) -> None:
+    """By the text, with which offsets come."""
+    places = [[0, 1], [1, 3], [3, 6], [7, 10], [10, 11], [11, 12], [14, 18], [19, 20], [20, 23], [23, 24]]
+    places += [[26, 27], [27, 28], [28, 29]]
+    assert [str(SAID["text"])[a:b] for a, b in places] == FORMS
+    lines, target = tmp_path / "a.jsonl", tmp_path / "a.conllu"
+    lines.write_text(json.dumps(SAID | ({"offsets": places} if offsets else {})))
+    assert run("convert", "--to", "ud", lines, target).exit_code == 0
+    (sentence,) = conllu.parse(target.read_text())
+    assert sentence.metadata == {"sent_id": "s7", "text": "“Don’t ask”, said (the) $5…"}
+    assert [word["form"] for word in sentence] == FORMS
+    assert {i for i, word in enumerate(sentence) if word["misc"] == {"SpaceAfter": "No"}} == CLOSE
+    blanks = ["" if i in CLOSE else " " for i in range(len(FORMS))]
+    joined = "".join(form + blank for form, blank in zip(FORMS, blanks, strict=True))
+    assert joined.strip() == sentence.metadata["text"]
+    if offsets:  # without them there is no text in Python
+        tree = next(d2c.read(lines, head_rules="collins"))
+        assert [*conllu.parse(str(tree.to_ud()))[0]] == [*sentence] and [*tree.words] == SAID["tokens"]
+
+
+def test_words_that_a_text_lacks_stay(tmp_path: Path) -> None:
+    lines = tmp_path / "a.jsonl"
+    for text in ("Other words.", "“Don’t ask”, said (the) $5… and more", "“Don’t"):
+        lines.write_text(json.dumps(SAID | {"text": text}))
+        (sentence,) = conllu.parse(run("convert", "--to", "ud", lines, "-").stdout)
+        assert [word["form"] for word in sentence] == SAID["tokens"]
+        assert sentence.metadata["text"] == text and not any(word["misc"] for word in sentence)
+
+
+@given(
+    st.lists(st.sampled_from(["a", "``", "''", "'", "...", "((", "n't", "x\u00a0y"]), min_size=1), st.data()
+)
+def test_a_text_is_its_words_again(forms: list[str], data: st.DataObject) -> None:
+    """Whatever stands between words, or instead of them."""
+    written = {"``": ["``", '"', "“", "„"], "''": ["''", '"', "”"], "'": ["'", "’"], "...": ["...", "…"]}
+    written |= {"((": ["((", "（（"], "n't": ["n't", "n’t"], "x\u00a0y": ["x\u00a0y", "x y"]}
+    shown = [data.draw(st.sampled_from(written.get(form, [form]))) for form in forms]
+    gaps = [data.draw(st.sampled_from([" ", "\n", "\u00a0 "])) for _ in forms[1:]]
+    text = "".join(word + gap for word, gap in zip(shown, (*gaps, ""), strict=True))
+    found = in_text(forms, text)
+    assert found == [(word.replace("\u00a0", " "), True) for word in shown]
+
+
+GERMAN = "(S (NP (ART Die) (NN Katze)) (VVFIN schlief) ($. .))\n"
+CHINESE = "(IP (NP (PN 他)) (VP (VV 走)))\n"
+
+
+@pytest.mark.parametrize("tree", [GERMAN, CHINESE, GERMAN * 100])
+def test_trees_of_other_treebanks_are_refused(tmp_path: Path, tree: str) -> None:
+    source, target = tmp_path / "a.mrg", tmp_path / "a.conllu"
+    source.write_text(tree)
+    done = run("convert", "--to", "ud", source, target)
+    assert isinstance(done.exception, FormatError) and not target.exists()
+    told = re.fullmatch(
+        rf"{source}: ([\d,]+) of ([\d,]+) words have tags .* lacks \((.*)\); .*", str(done.exception)
+    )
+    assert told and int(told[1]) / int(told[2]) in (0.75, 1) and told[3] in ("$., ART, VVFIN", "PN, VV")
+    assert int(told[2]) <= 100
+    with pytest.raises(ValueError, match=r"of \d words have tags that the Penn Treebank lacks"):
+        d2c.Tree.from_string(tree.splitlines()[0]).to_ud()
+
+
+def test_a_few_other_tags_are_counted_by_file(tmp_path: Path) -> None:
+    one, two = tmp_path / "1.mrg", tmp_path / "2.mrg"
+    one.write_text("(S (NP (PRP She)) (VP (VBD slept)))\n" * 60 + CHINESE)
+    two.write_text("(NP (FW de) (FW facto))\n(NP (NN x) (NN y) (NNS-4 z))\n")
+    done = run("convert", "--to", "ud", one, two, "-")
+    odd = ": UPOS is X there, and relations may be wrong\n"
+    assert done.exit_code == 0 and done.stderr == (
+        f"{one}: 2 of 122 words have tags that the Penn Treebank lacks (PN, VV){odd}"
+        f"{two}: 1 of 5 words has a tag that the Penn Treebank lacks (NNS-4){odd}"
+    )
+    assert done.stdout.count("\tX\t") == 5
 
 
 def test_udtools_finds_the_format_valid(tmp_path: Path) -> None:
@@ -267,5 +368,7 @@ def test_udtools_finds_the_format_valid(tmp_path: Path) -> None:
     path = tmp_path / "x.conllu"
     path.write_text("".join(f"(TOP {tree})\n" for tree in LINES[::2]))
     assert run("convert", "--to", "ud", path, path, "--format", "brackets").exit_code == 0
+    (tmp_path / "x.jsonl").write_text(json.dumps(SAID))
+    path.write_text(path.read_text() + run("convert", "--to", "ud", tmp_path / "x.jsonl", "-").stdout)
     found = udtools.Validator(lang="en", level=2, output=None).validate_files([str(path)])
     assert found.passed()

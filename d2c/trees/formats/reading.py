@@ -42,9 +42,9 @@ class Reading:
     for what a file's first trees tell; unparsed: with marked trees for what was not parsed, as guesses have;
     wordless: for trees of traces alone, too;
     continuous: `raise` or `split` gaps; merge, unbinarize: first undo that, or a binarization; edits: what
-    each tree is made before that; last: what it is made at the end; faults: what becomes of sentences that
-    cannot be read; left_out: by file, what trees do not keep of it, however often it is read; marks: how many
-    of the first trees of all files mark heads
+    each tree is made before that; over: yields the trees of a file after edits; last: what each tree is made
+    at the end; faults: what becomes of sentences that cannot be read; left_out: by file, what trees do not
+    keep of it, however often it is read; marks: how many of the first trees of all files mark heads
     """
 
     format_name: str | None = None
@@ -63,6 +63,7 @@ class Reading:
     edits: tuple[Callable[[CTree], CTree], ...] = ()
     unbinarize: bool = False
     last: Callable[[CTree], CTree] | None = None
+    over: Callable[[Iterator[CTree], str], Iterator[CTree]] | None = None
     faults: Faults = Faults()
     left_out: dict[str, Counter[str]] = field(default_factory=dict, compare=False, repr=False)
     marks: Counter[str] = field(default_factory=Counter, compare=False, repr=False)
@@ -96,7 +97,7 @@ class Reading:
         ctrees = form.read.read(path, refusals, self._options(path, form))
         for edit in self.edits:
             ctrees = each_located(edit, ctrees, file_name(path), refusals)
-        return ctrees
+        return self.over(ctrees, file_name(path)) if self.over else ctrees
 
     def as_told_by(self, path: Path) -> Reading:
         """Return a reading of other files by the convention that the labels of a file tell."""

@@ -1,7 +1,8 @@
 """Universal Dependencies in CoNLL-U, written of English c-trees by rules (`d2c.trees.universal`).
 
 Sentences have ids and texts, as UD wants them: those that the file had, else numbers and the words with
-blanks between. C-trees are read from such files only where they have some in comments.
+blanks between. Words of a text are as they stand there, with `SpaceAfter=No`. C-trees are read from such
+files only where they have some in comments.
 """
 
 from __future__ import annotations

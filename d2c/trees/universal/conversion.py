@@ -16,16 +16,15 @@ circle. Linear time.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import chain
 
 from d2c.trees.conventions import functions_of, remove_empty, strip_function
-from d2c.trees.ctree import CTree, Tokens
-from d2c.trees.dtree import DTree
+from d2c.trees.ctree import CTree
 from d2c.trees.heads import load_head_rules
 from d2c.trees.universal.dependencies import FINITE, Dependencies
 from d2c.trees.universal.marks import attach_marks
 from d2c.trees.universal.rules import universal_rules
+from d2c.trees.universal.tree import UniversalTree, universal_tokens
 from d2c.trees.universal.words import NOMINAL, join_fixed, join_names, join_words
 
 _VERBS = FINITE | {"VB", "VBG", "VBN"}
@@ -45,10 +44,12 @@ _KINDS = (  # what is coordinated with each other
 _KIND = {label: kind for kind, labels in enumerate(_KINDS) for label in labels.split()}
 
 
-def to_universal(ctree: CTree) -> DTree:
+def to_universal(ctree: CTree, text: str = "") -> UniversalTree:
     """Return the basic UD tree of a c-tree with the labels of the Penn Treebank, whose function tags help.
 
-    Tags are XPOS; `tokens.source` has UPOS beside them. Raises ValueError for a tree of traces alone.
+    text: of the sentence, if no comment of the tokens says it
+
+    Raises ValueError for a tree of traces alone.
     """
     words = remove_empty(ctree)
     if words is None:
@@ -56,7 +57,7 @@ def to_universal(ctree: CTree) -> DTree:
     arcs = _Conversion(words).convert()
     relations = tuple(arcs.relations)
     heads = tuple([head + 1 for head in arcs.heads])
-    return DTree(_with_universal_tags(words, relations), heads, labels=relations)
+    return UniversalTree(universal_tokens(words.tokens, text, relations), heads, labels=relations)
 
 
 class _Conversion:
@@ -257,23 +258,3 @@ class _Conversion:
     def _kind(self, node: int, kids: Sequence[int]) -> int | None:
         """Return with what some children can be coordinated, by their head."""
         return _KIND.get(self.names[kids[self._head(node, kids)[1]]])
-
-
-def _with_universal_tags(ctree: CTree, relations: Sequence[str]) -> Tokens:
-    """Return the tokens with lines of CoNLL-U that have both tags: those that were read, or new ones.
-
-    Empty nodes and enhanced dependencies go: they are of other trees.
-    """
-    tokens, universal_tag = ctree.tokens, universal_rules().universal_tag
-    read = [line.split("\t") for line in tokens.source.split("\n") if line and not line.startswith("#")]
-    nothing = ("_",) * len(tokens)
-    columns = tokens.forms, tokens.lemmas or nothing, nothing, tokens.tags, tokens.morphs or nothing
-    rows = [row for row in read if "." not in row[0]]
-    if not rows:
-        rows = [[str(i), *row, *"____"] for i, row in enumerate(zip(*columns, strict=True), 1)]
-    words = [row for row in rows if "-" not in row[0]]
-    for row, tag, form, relation in zip(words, tokens.tags, tokens.forms, relations, strict=True):
-        row[3] = universal_tag(tag, form.lower(), relation) if row[3] in ("_", tag) else row[3]
-        row[8] = "_"
-    lines = ["\t".join(row) for row in rows]
-    return replace(tokens, source="\n".join(lines))

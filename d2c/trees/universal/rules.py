@@ -6,16 +6,21 @@ are asked of a set of *traits*, the names of what is known of the child and of i
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
 from typing import NamedTuple
 
+from d2c.base.counting import many, ranked
 from d2c.base.errors import FormatError
+from d2c.trees.ctree import CTree
 
 _REMEMBERED = 1 << 16  # sets of traits repeat; bounds memory on endless input
 _NAME = "universal.txt"
+_SHOWN = 5  # tags in a message
+_FIRST = 100  # words that tell a treebank by its tags
 
 
 class _Line(NamedTuple):
@@ -45,6 +50,7 @@ class UniversalRules:
 
     def __post_init__(self) -> None:
         self.asked = frozenset().union(*(line.holds | line.fails for line in self.lines))
+        self.known = frozenset().union(*(tags for tags, _, _ in self.tags))
         self._find = lru_cache(maxsize=_REMEMBERED)(self._first)
         self.universal_tag = lru_cache(maxsize=_REMEMBERED)(self._universal_tag)
 
@@ -66,7 +72,7 @@ class UniversalRules:
     def _universal_tag(self, tag: str, word: str, relation: str) -> str:
         known = {relation, *self.classes.get(word, ())}
         for tags, universal, only in self.tags:
-            if (not tags or tag in tags) and (not only or not only.isdisjoint(known)):
+            if tag in tags and (not only or not only.isdisjoint(known)):
                 return universal
         return "X"
 
@@ -106,9 +112,7 @@ def parse_universal_rules(text: str) -> UniversalRules:
                     for form in _inflected(word):
                         classes[form].add(name)
             case ["upos", tags, universal, *only]:
-                rules.tags.append(
-                    (frozenset(() if tags == "*" else tags.split("|")), universal, frozenset(only))
-                )
+                rules.tags.append((_names(tags), universal, frozenset(only)))
             case ["fixed", relation, first, *rest] if rest:
                 rules.fixed[first].append(((first, *rest), relation.strip("-")))
             case ["relation", parents, children, relation, *conditions]:
@@ -126,3 +130,61 @@ def parse_universal_rules(text: str) -> UniversalRules:
 def universal_rules() -> UniversalRules:
     """Return the table that comes with d2c."""
     return parse_universal_rules((resources.files("d2c.data") / _NAME).read_text(encoding="utf-8"))
+
+
+class PennTags:
+    """Tells treebanks with the Penn Treebank's tags from others, and counts words with tags that the table
+    does not know.
+
+    notes: by file: what is to be said of its words
+    """
+
+    def __init__(self) -> None:
+        self.notes = dict[str, str]()
+
+    def over(self, ctrees: Iterable[CTree], file: str) -> Iterator[CTree]:
+        """Yield the trees of a file. Raises FormatError if more than half of its first words have unknown
+        tags."""
+        words, unknown = 0, Counter[str]()
+        for ctree in ctrees:
+            before, words = words, words + _count(ctree, unknown)
+            if before < _FIRST <= words:
+                _check_file(file, unknown, words)
+            yield ctree
+        if words < _FIRST:
+            _check_file(file, unknown, words)
+        if unknown:
+            self.notes[file] = f"{_told(unknown, words)}: UPOS is X there, and relations may be wrong"
+
+
+def _check_file(file: str, unknown: Counter[str], words: int) -> None:
+    if wrong := _foreign(unknown, words):
+        raise FormatError(file, 0, 0, wrong)
+
+
+def check_tags(ctree: CTree) -> None:
+    """Raise ValueError for a sentence of another treebank: more than half of its tags are unknown."""
+    unknown = Counter[str]()
+    if wrong := _foreign(unknown, _count(ctree, unknown)):
+        raise ValueError(wrong)
+
+
+def _count(ctree: CTree, unknown: Counter[str]) -> int:
+    """Return how many words a tree has, and add the tags that are unknown."""
+    tags, known = [tag for tag in ctree.tokens.tags if tag != "-NONE-"], universal_rules().known
+    unknown.update([tag for tag in tags if tag not in known])
+    return len(tags)
+
+
+def _foreign(unknown: Counter[str], words: int) -> str:
+    """Return why words are those of another treebank; "" where they are not."""
+    if 2 * unknown.total() <= words:
+        return ""
+    return f"{_told(unknown, words)}; the rules of UD are for English trees with its tags"
+
+
+def _told(unknown: Counter[str], words: int) -> str:
+    """Return how many words have such tags, and which these are, the commonest first."""
+    shown = ", ".join(ranked(unknown)[:_SHOWN]) + ", ..." * (len(unknown) > _SHOWN)
+    have = "has a tag" if unknown.total() == 1 else "have tags"
+    return f"{unknown.total():,} of {many(words, 'word')} {have} that the Penn Treebank lacks ({shown})"
