@@ -13,8 +13,10 @@ from click.testing import CliRunner
 from d2c.base.errors import ModelError
 from d2c.base.model_files import size_of
 from d2c.commands.cli import cli
+from d2c.commands.info import symbols_of
 from d2c.models.model import read_model_settings
 from d2c.models.names import Available, available, find
+from d2c.trees.formats.registry import read_treebank
 
 TEXT = "They saw the old cat. She left."
 TREES = [
@@ -114,3 +116,29 @@ def test_a_pipeline_without_a_parse_is_refused() -> None:
     nlp.add_pipe("d2c", config={"model": "en-clear"})
     with pytest.raises(ModelError, match="let a tagger come before d2c|let a dependency parser come before"):
         nlp(TEXT)
+
+
+def test_the_page_of_labels_has_those_of_the_models() -> None:
+    """All of them, and for those that not all models use, which do; the sample has no others."""
+    page = (FOLDER.parents[2] / "docs" / "reference" / "labels.md").read_text(encoding="utf-8")
+    told = {
+        title: [[*map(_names, row.split("|")[1:3])] for row in re.findall(r"^\| .+", table, re.MULTILINE)[1:]]
+        for title, table in re.findall(r"^## (.+)\n([^#]+)", page, re.MULTILINE)
+    }
+    columns = {title: [name for row in rows for name in row[0]] for title, rows in told.items()}
+    uses = {model.name: symbols_of(model.directory) for model in available()}
+    labels, tags = (set[str]().union(*(one[kind] for one in uses.values())) for kind in ("labels", "tags"))
+    assert sorted(columns["Clauses"] + columns["Phrases"]) == sorted(labels)
+    assert sorted(columns["Parts of speech"]) == sorted(tags)
+    known = {model: {*one["labels"], *one["tags"]} for model, one in uses.items()}
+    users = {name: {model for model in known if name in known[model]} for name in labels | tags}
+    partly = {name: {*models} for names, models in told["Not in all models"] for name in names}
+    assert partly == {name: models for name, models in users.items() if len(models) < len(uses)}
+    sample = list(read_treebank(FOLDER.parent / "sample" / "dev.mrg", clean=True))
+    assert {label for tree in sample for label in tree.labels} <= labels
+    assert {tag for tree in sample for tag in tree.tokens.tags} <= tags
+
+
+def _names(cell: str) -> list[str]:
+    """What a cell lists, some of it as code: `` stands between two marks of code."""
+    return [one for word in cell.split() if (one := word if word == "``" else word.rstrip(",").strip("`"))]
