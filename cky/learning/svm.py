@@ -110,7 +110,8 @@ def train_on(
     query: Query,
     scorer: Scorer,
 ) -> tuple[float, int]:
-    """Take one step for each chosen sentence; return the sum of the losses Δ and the number of gold parts.
+    """Take one step for each chosen sentence: from the gold derivation y to the y' with the greatest s(y') +
+    Δ(y, y'). Return the sum of the losses Δ and the number of gold parts.
 
     chosen: [sentences] their numbers
     scorer: with the learner's weights

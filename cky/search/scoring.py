@@ -33,7 +33,7 @@ from d2c.trees.binarization import LEFT, RIGHT, UNARY
 MOST_WORDS = 100  # of the sentence that tell what kind of text it is
 ATOMS = 64 + MOST_WORDS  # room for the atoms of a site; FEATURES for the features of a part
 FEATURES = 2 * ATOMS
-LONGEST = np.array([1, 2, 3, 4, 5, 8, 12, 20, 35])  # upper bounds of the first nine of the ten length bins
+BINS = np.array([1, 2, 3, 4, 5, 8, 12, 20, 35])  # bin(i) of Figure 4: the last lengths in nine of ten bins
 _ODD, _HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
 _POSITIONS, _FIELDS, _GROUPS = len(POSITIONS), len(FIELDS), len(GROUPS)
 
@@ -61,7 +61,7 @@ def _fill_numbers(observed: Observed, site: np.void, positions: Longs, numbers: 
     left, right = site["next_left"] + 1, site["next_right"] + 1
     inner_left, inner_right = site["inner_left"] + 1, site["inner_right"] + 1
     numbers[0], numbers[1] = (k, 0) if side == UNARY else (0, 0)
-    for bound in LONGEST:
+    for bound in BINS:
         numbers[1] += int(bound < j - i)
     if side == UNARY:
         k = 0
