@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from d2c.cky.grammar import Grammar, Rule
-from d2c.cky.search.scoring import LONGEST, MOST_WORDS, Scorer
+from d2c.cky.search.scoring import BINS, MOST_WORDS, Scorer
 from d2c.cky.search.skeleton import Observed, sites_of_steps, skeleton_of
 from d2c.cky.search.templates import (
     BACKED_OFF,
@@ -127,7 +127,7 @@ def test_what_a_treebank_does_not_have_is_no_feature(columns: tuple[str, ...]) -
 
 
 def test_spans_have_ten_lengths() -> None:
-    assert len(LONGEST) + 1 == 10 and sorted(set(LONGEST.tolist())) == LONGEST.tolist()
+    assert len(BINS) + 1 == 10 and sorted(set(BINS.tolist())) == BINS.tolist()
 
 
 class Case(NamedTuple):
@@ -170,7 +170,7 @@ def field(case: Case, name: str) -> Hashable:
     if name == "level":
         return part.level
     if name == "bin(j-i)":
-        return sum(part.j - part.i > bound for bound in LONGEST.tolist())
+        return sum(part.j - part.i > bound for bound in BINS.tolist())
     column, _, position = name.removesuffix("]").partition("[")
     inner, outer = (part.inner_left, part.left) if part.side == LEFT else (part.inner_right, part.right)
     at = {
