@@ -184,7 +184,7 @@ def evaluate(
     **options: Any,
 ) -> None:
     """Score trees as EVALB does (a table per sentence, then the summary); with --metric, score treebanks
-    with gaps as disco-dop does (disco), or d-trees in CoNLL-U (attachment).
+    with gaps as disco-dop does (disco), or d-trees in CoNLL-U (attachment: by relation, then UAS, LAS, tags).
 
     Gold's tags determine which words are punctuation; these are left out on both sides. Every sentence
     counts; one that was not parsed has recall 0. Traces and function tags are removed, except with --raw.
