@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import TextIO
 
 import click
 
@@ -119,16 +120,9 @@ def convert(
             "CoNLL-U has no c-trees; leave out --to, --from, --clean, --traces, --merge, --heads, "
             "--edit, --move-punctuation, --continuous and --(un)binarize"
         )
-    left_out = Counter[str]()
     with open_output(target) as stream:
         if any(kinds):
-            read = partial(read_conllu, left_out=left_out, charset=reading.charset)
-            dtrees = of_each(lambda path: refusing(read, path, reading.faults))(files)
-            stream.writelines(map(format_conllu, shown(dtrees, "trees", f"reading {names_of(files)}", files)))
-            left_out = +left_out  # without what was counted as 0
-            if reading.strict and left_out:
-                message = f"CoNLL-U does not hold {told_left_out(left_out)}; see --strict"
-                raise FormatError(names_of(files), 0, 0, message)
+            left_out = _convert_dtrees(reading, files, stream)
         else:
             left_out = convert_treebank(reading, files, target, stream, target_format, heads)
     for edit in reading.edits:
@@ -137,6 +131,19 @@ def convert(
         say(f"{file}: {note}")
     if left_out:
         say(f"{names_of(files)}: left out: {told_left_out(left_out)}")
+
+
+def _convert_dtrees(reading: Reading, files: tuple[Path, ...], stream: TextIO) -> Counter[str]:
+    """Write d-trees as CoNLL-U; return what of their files was left out. Raises FormatError."""
+    left_out = Counter[str]()
+    read = partial(read_conllu, left_out=left_out, charset=reading.charset)
+    dtrees = of_each(lambda path: refusing(read, path, reading.faults))(files)
+    stream.writelines(map(format_conllu, shown(dtrees, "trees", f"reading {names_of(files)}", files)))
+    left_out = +left_out  # without what was counted as 0
+    if reading.strict and left_out:
+        message = f"CoNLL-U does not hold {told_left_out(left_out)}; see --strict"
+        raise FormatError(names_of(files), 0, 0, message)
+    return left_out
 
 
 def _check_for_heads(reading: Reading, files: Sequence[Path]) -> None:

@@ -14,7 +14,7 @@ from d2c.base.counting import many
 from d2c.base.errors import FormatError
 from d2c.base.inputs import Paths, check_repeatable, names_of
 from d2c.experiments.rows import Column, Comparison, GoldStandard, Row, Table, Trees
-from d2c.experiments.significance import Difference, paired
+from d2c.experiments.significance import Difference, differences_of
 from d2c.trees.conversion import to_labelled_dependencies
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.pairs import Pairs
@@ -93,7 +93,7 @@ def _cells(row: Row) -> list[str]:
 def _differences(rows: Sequence[Row]) -> dict[str, Difference]:
     """Return the difference between each two files."""
     pairs = combinations(rows, 2)
-    return paired((f"{b.route} against {a.route}", a.scores, b.scores) for a, b in pairs)
+    return differences_of((f"{b.route} against {a.route}", a.scores, b.scores) for a, b in pairs)
 
 
 def _settings(comparison: Comparison) -> str:

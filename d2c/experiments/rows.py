@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Self, TypeVar
 
 from d2c.base.columns import in_columns
 from d2c.base.progress import counted
-from d2c.experiments.significance import Difference, difference_rows, how_compared, paired
+from d2c.experiments.significance import Difference, difference_rows, differences_of, how_compared
 from d2c.models.calibration import Judged
 from d2c.protocols.route import Route
 from d2c.trees.ctree import CTree
@@ -361,7 +361,7 @@ def cells(row: Row) -> list[str]:
 def differences(rows: Sequence[Row]) -> dict[str, Difference]:
     """Return the difference between each two routes on the same d-trees, and between each voted row and the
     best row of one of its d-parsers."""
-    return paired([*_pairs(rows), *_voted_pairs(rows)])
+    return differences_of([*_pairs(rows), *_voted_pairs(rows)])
 
 
 def _pairs(rows: Sequence[Row]) -> Iterator[Pair]:

@@ -74,7 +74,7 @@ def holm(ps: Sequence[float]) -> list[float]:
     return corrected
 
 
-def paired(pairs: Iterable[tuple[str, Sequence[Score], Sequence[Score]]]) -> dict[str, Difference]:
+def differences_of(pairs: Iterable[tuple[str, Sequence[Score], Sequence[Score]]]) -> dict[str, Difference]:
     """Return the difference of the second scores to the first for each pair of scores, by its name; p is
     corrected for the number of pairs."""
     found = {name: approximate_randomisation(first, second) for name, first, second in pairs}

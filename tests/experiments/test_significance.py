@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from d2c.experiments.significance import (
     approximate_randomisation,
     difference_rows,
+    differences_of,
     holm,
     how_compared,
-    paired,
 )
 from d2c.trees.scores.matches import ERROR, Score
 
@@ -80,9 +80,9 @@ def test_holm_rejects_what_the_step_down_test_rejects(ps: list[float]) -> None:
 def test_differences_of_one_pair_and_of_several() -> None:
     scores = [Score(i, 9, matched=5, gold=10, guess=10) for i in range(30)]
     better = [Score(i, 9, matched=6, gold=10, guess=10) for i in range(30)]
-    header, *rows = difference_rows(paired([("b against a", scores, better)]))
+    header, *rows = difference_rows(differences_of([("b against a", scores, better)]))
     assert (header, rows) == (("difference", "F1", "p"), [("b against a", "+10.00", "0.0001")])
-    several = paired([("x", scores, better), ("y", scores, scores), ("z", better, scores)])
+    several = differences_of([("x", scores, better), ("y", scores, scores), ("z", better, scores)])
     assert difference_rows(several)[1:] == [
         ("x", "+10.00", "0.0003"),
         ("y", "+0.00", "1.0000"),
