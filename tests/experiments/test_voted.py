@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -47,7 +48,7 @@ def test_three_parsers_that_make_different_errors() -> None:
     lines = list(table_lines(Comparison(gold, [*first, *rows])))
     best = max((*first, *rows[:2]), key=lambda row: row.brackets.f1)
     [line] = [line for line in lines if line.startswith("voted, a+b+c, against")]
-    assert line.startswith(f"voted, a+b+c, against reduction, {best.d_trees}, the best single one  +")
+    assert re.match(rf"voted, a\+b\+c, against reduction, {best.d_trees}, the best single one +\+\d", line)
     assert any("nothing is learned on dev" in line for line in lines)
     # On a test treebank, which of the singles is the best is chosen on dev.
     worst = min((*first, *rows[:2]), key=lambda row: row.brackets.f1)
@@ -55,7 +56,7 @@ def test_three_parsers_that_make_different_errors() -> None:
         replace(row, dev=perfect.brackets if row is worst else single.brackets) for row in (*first, *rows)
     ]
     assert any(
-        line.startswith(f"voted, a+b+c, against reduction, {worst.d_trees}, the best single one  +")
+        line.startswith(f"voted, a+b+c, against reduction, {worst.d_trees}, the best single one ")
         for line in table_lines(Comparison(gold, chosen))
     )
 
