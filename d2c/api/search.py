@@ -55,7 +55,7 @@ def search(
     reading = Reading(format, marked=head_rules == "marked", faults=Faults(no_tree=warned))
     files = reading.files([Path(path)])
     for file in files:
-        for *_, [found] in search_file(file, [pattern], reading, head_rules, timeout):
+        for _, [found] in search_file(file, [pattern], reading, head_rules, timeout):
             yield from found
     if reading.nothing_marked and compiled(pattern).heads:
         raise FormatError(names_of(files), 0, 0, NOTHING_MARKED)
@@ -63,14 +63,17 @@ def search(
 
 def search_file(
     file: Path, patterns: Sequence[str], reading: Reading, head_rules: str, timeout: float
-) -> Iterator[tuple[str, Sentence, list[list[Match]]]]:
-    """Yield each sentence after its file, and with the matches of each pattern in it; arguments as of
-    `search`. The file is read once. Sentences whose search ran over a limit are left out, and named."""
+) -> Iterator[tuple[Sentence, list[list[Match]]]]:
+    """Yield each sentence with the matches of each pattern in it; arguments as of `search`.
+
+    The file is read once. Sentences whose search ran over a limit are left out, and named.
+    """
+    name = file_name(file)
 
     def found_by(
         pattern: str, sentences: Iterable[Numbered]
     ) -> Iterator[tuple[Numbered, list[Match] | RanOver]]:
-        headed = heads_for(pattern, head_rules, reading, file_name(file))
+        headed = heads_for(pattern, head_rules, reading, name)
 
         def constituents(numbered: Numbered) -> Constituents:
             one = numbered[1]
@@ -82,12 +85,12 @@ def search_file(
     for every in zip(*map(found_by, patterns, streams), strict=True):
         number, one = every[0][0]
         found = [
-            [replace(match, sentence=number) for match in of_pattern]
+            [replace(match, file=name, sentence=number, source=one.file) for match in of_pattern]
             for _, of_pattern in every
-            if searched(of_pattern, reading, file_name(file), number)
+            if searched(of_pattern, reading, name, number)
         ]
         if len(found) == len(patterns):
-            yield one.file or file_name(file), one, found
+            yield one, found
 
 
 def searched(

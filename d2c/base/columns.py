@@ -65,6 +65,39 @@ def in_columns(
                 yield (" " * _GAP).join(padded(text, own, k in texts) for k, text, own in beside).rstrip()
 
 
+def in_context(rows: Sequence[Sequence[str]], width: int | None, texts: Collection[int]) -> Iterator[str]:
+    """Yield the lines of a concordance, one for each row: the last three columns are the words before what
+    was found, that itself, and those after it; what does not fit is cut.
+
+    width, texts: as of `in_columns`
+    """
+    widths = [max(map(width_of, column)) for column in zip(*rows, strict=True)]
+    (*names, before, match, after), at = widths, len(widths) - 3
+    if width is not None:
+        names = [min(own, width // 4) for own in names]
+        room = max(width - _total([*names, 0, 0, 0]), 3)
+        match = min(match, max(room // 3, room - before - after))
+        before = min(before, max((room - match) // 2, room - match - after))
+        widths = [*names, before, match, room - match - before]
+    for row in rows:
+        beside = enumerate(zip(row, widths, strict=True))
+        cells = (padded(cut(text, own, k > at), own, k != at and k in texts) for k, (text, own) in beside)
+        yield (" " * _GAP).join(cells).rstrip()
+
+
+def cut(text: str, width: int, begin: bool = True) -> str:
+    """Return the beginning of a text, or its end, that takes so many columns with the `…` for the rest."""
+    if width_of(text) <= width:
+        return text
+    kept, room = "", width - 1
+    for char in text if begin else reversed(text):
+        room -= width_of_character(char)
+        if room < 0:
+            break
+        kept += char
+    return f"{kept}…" if begin else f"…{kept[::-1]}"
+
+
 def _blocks(
     widths: Sequence[int], width: int | None, texts: Collection[int], names: int
 ) -> Iterator[list[int]]:

@@ -13,12 +13,18 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from zipfile import ZIP_DEFLATED, ZipFile
 
-from d2c.base.columns import in_columns, terminal_width
+from d2c.base.columns import in_columns, in_context, terminal_width
 from d2c.base.errors import FormatError, located, needs, printable
 from d2c.base.files import open_binary_output, open_output
 from d2c.base.inputs import ending_of, is_called
 
-Columns = Mapping[str, type]  # the names, with what they hold: str, int, float
+Columns = Mapping[str, type]  # the names, with what they hold: str, int, float, Before
+
+
+class Before(str):
+    """Words before what is in the next column, which is before words after it. These are the last columns."""
+
+
 Put = Callable[[Mapping[str, Any]], None]  # takes a row; what it lacks, or has as None, is an empty cell
 
 _ONE_LINE = str.maketrans("\t\n\r", "   ")
@@ -55,14 +61,17 @@ def _aligned(output: Path, columns: Columns, _safe: bool) -> Iterator[Put]:
     """Write screens of rows, each aligned by itself, without columns that are empty there."""
     rows: list[list[str]] = []
     width = terminal_width() if str(output) == "-" else None
+    context = Before in columns.values()
     with open_output(output) as stream:
 
         def flush() -> None:
-            used = [k for k, name in enumerate(columns) if not rows or any(row[k] for row in rows)]
+            all_used = context or not rows
+            used = [k for k, name in enumerate(columns) if all_used or any(row[k] for row in rows)]
             names = [*columns]
             texts = [i for i, k in enumerate(used) if columns[names[k]] is str]
             table = [[row[k] for k in used] for row in (names, *rows)]
-            stream.writelines(line + "\n" for line in in_columns(table, width, texts, 2))
+            lines = in_context(table, width, texts) if context else in_columns(table, width, texts, 2)
+            stream.writelines(line + "\n" for line in lines)
             rows.clear()
 
         def put(row: Mapping[str, Any]) -> None:
@@ -124,7 +133,7 @@ def _excel(output: Path, columns: Columns, _safe: bool) -> Iterator[Put]:
 @contextmanager
 def _parquet(output: Path, columns: Columns, _safe: bool) -> Iterator[Put]:
     pa, parquet = needs("pyarrow", "tables"), needs("pyarrow.parquet", "tables")
-    types = {str: pa.string(), int: pa.int64(), float: pa.float64()}
+    types = {str: pa.string(), Before: pa.string(), int: pa.int64(), float: pa.float64()}
     schema = pa.schema([(name, types[kind]) for name, kind in columns.items()])
     rows: list[Mapping[str, Any]] = []
     with open_binary_output(output) as stream, parquet.ParquetWriter(stream, schema) as writer:

@@ -61,7 +61,7 @@ def draw(
     faults = replace(reading.faults, limit=1) if last else reading.faults
     with open_binary_output(output) as stream:
         reading, dtrees = replace(reading, faults=faults), not treebank_in(trees)
-        for number, read in numbered_sentences(trees, reading, as_named=False, dtrees=dtrees):
+        for number, read in numbered_sentences(trees, reading, dtrees):
             if not last or number == last:
                 with located(file_name(trees), number):
                     dtree = route.encode(read.ctree) if read.ctree else read.dtree

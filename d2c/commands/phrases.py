@@ -81,7 +81,8 @@ def phrases(
             if counted:
                 counts.add(sentence.file or file, sentence.tree, map(ctree.label, nodes))
                 continue
-            place = {"file": (sentence.file or file) if "file" in columns else None, "sentence": number}
+            place = {"file": file if "file" in columns else None, "sentence": number}
+            place |= {"source": sentence.file} if sentence.file else {}
             for node in spans_of(ctree, nodes, sentence.confidences, sentence.source):
                 put(place | _row(node, head))
         for row in counts.rows(map(file_name, files), labels) if counted else ():
@@ -104,6 +105,7 @@ def _columns(several: bool, parsed: bool, head: bool) -> dict[str, type]:
     asked = {
         **({"file": str} if several or parsed else {}),
         "sentence": int,
+        **({"source": str} if parsed else {}),
         "label": str,
         "start": int,
         "end": int,

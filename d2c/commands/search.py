@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -15,7 +15,7 @@ from d2c.base.counting import many
 from d2c.base.errors import FormatError
 from d2c.base.files import file_name, open_output
 from d2c.base.inputs import is_called, names_of
-from d2c.base.tables import TABLES, table_format
+from d2c.base.tables import TABLES, Before, table_format
 from d2c.commands.counts import CountTable
 from d2c.commands.options import (
     PAGES,
@@ -28,17 +28,15 @@ from d2c.commands.options import (
 )
 from d2c.commands.progress import shown
 from d2c.commands.terminal import say
+from d2c.parsing.sentences import is_parsed
 from d2c.trees.formats.reading import Reading
 from d2c.trees.patterns.language import compiled
 from d2c.trees.patterns.limits import SECONDS
-from d2c.trees.patterns.matches import matches
+from d2c.trees.patterns.matches import Match, matches
 from d2c.trees.spans import Constituents
 
-if TYPE_CHECKING:
-    from d2c.parsing.sentence import Sentence
-
 Row = dict[str, Any]
-_OF_SPANS = {"label": str, "start": int, "end": int, "start_char": int, "end_char": int, "text": str}
+_OF_SPANS = {"label": str, "start": int, "end": int, "start_char": int, "end_char": int}
 
 
 def _readable(_context: click.Context, option: click.Parameter, given: Any) -> Any:
@@ -61,6 +59,9 @@ def _readable(_context: click.Context, option: click.Parameter, given: Any) -> A
 )
 @click.option("--also", multiple=True, callback=_readable, help="Another pattern to count; may be repeated.")
 @click.option("--brackets", is_flag=True, help="Add each match as a tree in brackets.")
+@click.option(
+    "--context", type=click.IntRange(0), metavar="N", help="Add N words before each match and N after it."
+)
 @click.option(
     "--timeout",
     type=click.FloatRange(0, min_open=True),
@@ -91,26 +92,27 @@ def search(
     """
     if also and not counted:
         raise click.UsageError("--also goes with --count")
+    if options["context"] is not None and (counted or is_called(output, PAGES)):
+        raise click.UsageError("--context is for rows of matches, not for --count or pages")
     files = reading.files(trees)
     if is_called(output, PAGES):
         if counted:
             raise click.UsageError("-o FILE.html shows matches, and goes without --count")
         return _write_page(pattern, files, output, head_rules, reading, options["timeout"])
     counts, to = CountTable("pattern", "matches"), options["to"] or table_format(output)
-    columns = counts.columns if counted else _columns(pattern, options["brackets"])
+    columns = counts.columns if counted else _columns(pattern, to, files, reading, options)
     patterns, none = (pattern, *also), True
     with TABLES[to].opened(output, columns, to == "csv") as put:
         for file in files:
             sentences = search_file(file, patterns, reading, head_rules, options["timeout"])
-            for source, one, found in shown(sentences, "trees", f"searching {file_name(file)}", [file]):
+            for one, found in shown(sentences, "trees", f"searching {file_name(file)}", [file]):
                 none = none and not any(found)
                 if counted:
                     named = (name for name, some in zip(patterns, found, strict=True) for _ in some)
-                    counts.add(source, one.tree, named)
+                    counts.add(one.file or file_name(file), one.tree, named)
                     continue
                 for match in found[0]:
-                    row = {"file": source, **match.to_dict()}
-                    row |= {"brackets": str(match.tree)} if options["brackets"] else {}
+                    row = _row(match, options)
                     put(row if to == "json" else _flat(row))
         for row in counts.rows(map(file_name, files), patterns) if counted else ():
             put(row)
@@ -118,10 +120,31 @@ def search(
         say(f"there is no match in {names_of(files)}{_hint(pattern, reading)}")
 
 
-def _columns(pattern: str, brackets: bool) -> dict[str, type]:
-    names = compiled(pattern).names
-    of_names = {f"{name}.{column}": kind for name in names for column, kind in _OF_SPANS.items()}
-    return {"file": str, "sentence": int, **_OF_SPANS, **({"brackets": str} if brackets else {}), **of_names}
+def _columns(
+    pattern: str, to: str, files: Sequence[Path], reading: Reading, options: dict[str, Any]
+) -> dict[str, type]:
+    """Return the columns of matches; on a terminal only those that one looks at."""
+    parsed, screen = any(is_parsed(file, reading) for file in files), to == "columns"
+    columns: dict[str, type] = {} if screen and len(files) == 1 else {"file": str}
+    columns |= {"sentence": int} | ({"source": str} if parsed else {})
+    found: dict[str, type] = {"text": str}
+    if options["context"] is not None:
+        found = {"left": Before, "text": str, "right": str}
+        if screen:
+            return columns | found
+    of_span = {"label": str} if screen else _OF_SPANS
+    columns |= of_span | found | ({"brackets": str} if options["brackets"] else {})
+    of_name = {"text": str} if screen else _OF_SPANS | {"text": str}
+    return columns | {
+        f"{name}.{column}": kind for name in compiled(pattern).names for column, kind in of_name.items()
+    }
+
+
+def _row(match: Match, options: dict[str, Any]) -> Row:
+    row = match.to_dict() | ({"brackets": str(match.tree)} if options["brackets"] else {})
+    if options["context"] is not None:
+        row["left"], row["right"] = match.span.around(options["context"])
+    return row
 
 
 def _hint(pattern: str, reading: Reading) -> str:
@@ -140,13 +163,13 @@ def _flat(row: Row) -> Row:
 def _write_page(
     pattern: str, files: Sequence[Path], output: Path, head_rules: str, reading: Reading, timeout: float
 ) -> None:
-    from d2c.viewing.view import read_viewed, write_page
+    from d2c.viewing.view import Viewed, read_viewed, write_page
 
-    def constituents(item: tuple[int, Sentence]) -> Constituents:
-        ctree = item[1].ctree
+    def constituents(item: Viewed) -> Constituents:
+        ctree = item.sentence.ctree
         if ctree is None:
             message = "there are no c-trees in it; `d2c view` searches d-trees"
-            raise FormatError(names, 0, 0, message)
+            raise FormatError(item.file, 0, 0, message)
         return Constituents(headed(ctree))
 
     names = names_of(tuple(files))
@@ -155,7 +178,7 @@ def _write_page(
     hits = (
         item
         for item, found in matches(pattern, viewed, constituents, timeout)
-        if searched(found, reading, names, item[0]) and found
+        if searched(found, reading, item.file, item.number) and found
     )
     first = [*islice(hits, 1)]
     if not first:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import webbrowser
 from dataclasses import replace
-from itertools import dropwhile, takewhile
 from pathlib import Path
 
 import click
@@ -52,7 +51,7 @@ def _first_and_last(
     "chosen",
     metavar="FIRST-LAST",
     callback=_first_and_last,
-    help="Show only the sentences with these numbers.",
+    help="Show only the sentences with these numbers in their files.",
 )
 @click.option("--open", "opened", is_flag=True, help="Open the page in a browser.")
 @reading_options
@@ -82,10 +81,7 @@ def view(
         raise click.UsageError("--dtrees has the sentences of a single file")
     if opened and str(output) == "-":
         raise click.UsageError("--open needs a file to open; say -o FILE.html")
-    viewed = read_viewed(files, reading, head_rules, dtrees)
-    if chosen:
-        first, last = chosen
-        viewed = takewhile(lambda one: one[0] <= last, dropwhile(lambda one: one[0] < first, viewed))
+    viewed = read_viewed(files, reading, head_rules, dtrees, chosen)
     with open_output(output) as stream:
         count = write_page(shown(viewed, "sentences", f"reading {names_of(files)}", files), files, stream)
     say(f"{output}: {many(count, 'sentence')}")

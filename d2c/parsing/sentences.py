@@ -46,21 +46,17 @@ def sentences_in(file: Path, reading: Reading, refusals: Refusals, dtrees: bool 
     return (Sentence(ctree.tokens, ctree=ctree) for ctree in ctrees)
 
 
-def numbered_sentences(
-    file: Path, reading: Reading, as_named: bool = True, dtrees: bool = False
-) -> Iterator[tuple[int, Sentence]]:
-    """Yield sentences with trees, each after its number: in the file, or, as_named, in the one that it names
-    if it does.
+def numbered_sentences(file: Path, reading: Reading, dtrees: bool = False) -> Iterator[tuple[int, Sentence]]:
+    """Yield sentences with trees, each after its number in the file, from 1.
 
-    Those that could not be parsed are left out, and named. Raises FormatError.
+    All sentences count, also those that could not be read. Those that could not be parsed are left out, and
+    named. Raises FormatError.
     """
-    refusals, source, before = Refusals(reading.faults), "", 0
+    refusals = Refusals(reading.faults)
     told = reading.faults.skipped or reading.faults.no_tree
     for number, sentence in enumerate(refusals.over(sentences_in(file, reading, refusals, dtrees)), 1):
         number += refusals.count
-        if as_named and sentence.file != source:
-            source, before = sentence.file, number - 1
         if sentence.error:
             told(NoTree(file_name(file), 0, number, sentence.why))
         else:
-            yield number - before, sentence
+            yield number, sentence

@@ -119,6 +119,12 @@ class Span:
         """Return it as it stands in the text; if words were parsed, these joined by blanks."""
         return " ".join([self.source.text_of(*block) for block in self.blocks])
 
+    def around(self, most: int) -> tuple[str, str]:
+        """Return what stands before it and after it in the sentence: the text of at most so many words."""
+        start, end, n = self.start, self.end, len(self.source.forms)
+        before = self.source.text_of(max(start - most, 0), start) if start and most else ""
+        return before, self.source.text_of(end, min(end + most, n)) if end < n and most else ""
+
     @property
     def start_char(self) -> int | None:
         """Return its first character in the text that was parsed; None if words were parsed."""

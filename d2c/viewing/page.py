@@ -3,7 +3,8 @@ sentences as compact JSON, which templates/pictures.js draws, figures.js frames 
 
 What pages hold of a sentence:
 
-i:    its number; file: the file that it is from, if there are several; w, t: words, tags
+i:    its number in its file; file: that, if there are several; w, t: words, tags
+source: the text that was parsed, if its name is known
 said: what else is said of it, by its name in JSON lines
 h, d: heads and labels of its d-tree
 c:    its c-trees: [parent of each node, label of each proper node, what the page says of nodes]

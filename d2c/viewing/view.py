@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from math import inf
 from pathlib import Path
-from typing import TextIO
+from typing import NamedTuple, TextIO
 
 from d2c.base.errors import FormatError, Refusals, each_located
 from d2c.base.files import file_name
-from d2c.base.inputs import Paths, names_of
+from d2c.base.inputs import names_of
 from d2c.parsing.json_lines import PLAIN
 from d2c.parsing.sentence import Sentence
 from d2c.parsing.sentences import sentences_in
@@ -25,21 +26,34 @@ from d2c.viewing.page import Json, Sentences, page
 MOST = 100_000  # sentences of a page: with more of them a browser takes many seconds and GB
 
 
+class Viewed(NamedTuple):
+    """A sentence with its file and its number there, from 1."""
+
+    file: str
+    number: int
+    sentence: Sentence
+
+
 def read_viewed(
-    files: Sequence[Path], reading: Reading, head_rules: str, dtrees: Path | None = None
-) -> Iterator[tuple[int, Sentence]]:
-    """Yield the sentences of files, each after its number among those of all files. Raises FormatError.
+    files: Sequence[Path],
+    reading: Reading,
+    head_rules: str,
+    dtrees: Path | None = None,
+    chosen: tuple[int, int] | None = None,
+) -> Iterator[Viewed]:
+    """Yield the sentences of files. Raises FormatError.
 
     head_rules: of the d-trees, where c-trees have no heads, as those of JSON lines have
     dtrees:     CoNLL-U that has the d-trees of the only file instead
+    chosen:     the numbers of the first and the last sentence of each file that are wanted
     """
-    route, before, source, first = Reduction("direct", head_rules), 0, "", 0
+    route, (begin, end) = Reduction("direct", head_rules), chosen or (1, inf)
 
     def encoded(one: Sentence) -> Sentence:
         return one if one.ctree is None else replace(one, dtree=route.encode(one.ctree))
 
     for path in files:
-        refusals, number = Refusals(reading.faults), 0
+        refusals = Refusals(reading.faults)
         viewed: Iterator[Sentence] = map(
             _with_reason, sentences_in(path, reading, refusals, not treebank_in(path))
         )
@@ -49,12 +63,10 @@ def read_viewed(
             pairs = side_by_side((path, viewed), (dtrees, read_conllu(dtrees)))
             viewed = each_located(_paired, pairs, file_name(dtrees))
         for number, one in enumerate(refusals.over(viewed), 1):
-            file = one.file or (file_name(path) if len(files) > 1 else "")
-            at = before + number + refusals.count
-            if file != source:
-                source, first = file, at - 1
-            yield at, replace(one, file=file, number=at - first)
-        before += number + refusals.count
+            if (at := number + refusals.count) > end:
+                break
+            if at >= begin:
+                yield Viewed(file_name(path), at, one)
 
 
 def _with_reason(one: Sentence) -> Sentence:
@@ -72,7 +84,7 @@ def _paired(pair: tuple[Sentence, DTree]) -> Sentence:
     return replace(one, dtree=dtree)
 
 
-def write_page(viewed: Iterable[tuple[int, Sentence]], files: Paths, stream: TextIO, query: str = "") -> int:
+def write_page(viewed: Iterable[Viewed], files: tuple[Path, ...], stream: TextIO, query: str = "") -> int:
     """Write the page of the sentences of files as they come; return how many they are.
 
     query: what the page searches when it is opened
@@ -83,14 +95,14 @@ def write_page(viewed: Iterable[tuple[int, Sentence]], files: Paths, stream: Tex
 
     def sentences() -> Iterator[Json]:
         nonlocal count, sure
-        for number, one in viewed:
+        for file, number, one in viewed:
             count += 1
             if count > MOST:
                 how = "search for less" if query else "choose some by --sentences"
                 message = f"a page shows {MOST:,} sentences at most; {how}"
-                raise FormatError(names_of(files), 0, number, message)
+                raise FormatError(file, 0, number, message)
             sure = sure or bool(one.confidences)
-            yield _shown(written, one)
+            yield ({"file": file} if len(files) > 1 else {}) | _shown(written, number, one)
 
     def data() -> Json:
         return {"sure": sure, "query": query, **written.names}
@@ -106,21 +118,21 @@ def page_data(parsed: Iterable[Sentence]) -> Json:
     """Return what a page holds of sentences that a model has parsed; `error`: why it could not parse one."""
     written, sentences, sure = Sentences(), list[Json](), False
     for number, one in enumerate(parsed, 1):
-        one, sure = replace(one, number=number), sure or bool(one.confidences)
+        sure = sure or bool(one.confidences)
         error = {"error": one.why} if one.error else {}
-        sentences.append(_shown(written, _with_reason(one)) | error)
+        sentences.append(_shown(written, number, _with_reason(one)) | error)
     return {"sentences": sentences, "sure": sure, **written.names}
 
 
-def _shown(written: Sentences, one: Sentence) -> Json:
-    """Return a sentence with its file, if it has one, and what else is said of it as it is."""
+def _shown(written: Sentences, number: int, one: Sentence) -> Json:
+    """Return a sentence with its source, if that has a name, and what else is said of it as it is."""
     own = {name: value for name in PLAIN if name != "line" and (value := getattr(one, name))}
-    file = {"file": own.pop("file")} if "file" in own else {}
+    source = {"source": own.pop("file")} if "file" in own else {}
     said, dtree = [round(100 * confidence) for confidence in one.confidences or ()], one.dtree
     assert dtree is not None
     trees = [] if one.ctree is None else [written.ctree(one.ctree, said)]
     trees += [written.ctree(other, []) for other, _ in one.alternatives[1:]]
     shares = [share for _, share in one.alternatives]
     tokens = dtree.tokens if one.ctree is None else one.ctree.tokens
-    shown = written.json(one.number, tokens, dtree, trees)
-    return file | ({"said": own} if own else {}) | shown | ({"p": shares} if shares else {})
+    shown = written.json(number, tokens, dtree, trees)
+    return source | ({"said": own} if own else {}) | shown | ({"p": shares} if shares else {})

@@ -36,7 +36,7 @@ def ours(patterns: list[str], trees: list[CTree]) -> tuple[float, float, list[in
     begin = time.process_time()
     batches = [TreeNodes(trees[i : i + BATCH]) for i in range(0, len(trees), BATCH)]
     prepared = time.process_time()
-    counts = [sum(len(find(compiled(pattern), nodes)) for nodes in batches) for pattern in patterns]
+    counts = [sum(len(find(compiled(pattern), nodes)[0]) for nodes in batches) for pattern in patterns]
     return prepared - begin, time.process_time() - prepared, counts
 
 

@@ -157,7 +157,13 @@ def test_counts_by_file_and_label(tmp_path: Path) -> None:
 
 def test_search_writes_the_same_kinds_of_tables(tmp_path: Path) -> None:
     spans = [{"label": "NP", "start": 0, "end": 2, "head": 1, "start_char": 0, "end_char": 7}]
-    read = {"text": "a\nrow", "tokens": ["a", "row"], "tags": ["DT", "NN"], "offsets": [[0, 1], [2, 5]]}
+    read = {
+        "file": "a.txt",
+        "text": "a\nrow",
+        "tokens": ["a", "row"],
+        "tags": ["DT", "NN"],
+        "offsets": [[0, 1], [2, 5]],
+    }
     trees, runner = tmp_path / "t.jsonl", CliRunner()
     trees.write_text(json.dumps(read | {"spans": spans}))
 
@@ -166,7 +172,7 @@ def test_search_writes_the_same_kinds_of_tables(tmp_path: Path) -> None:
         assert run.exit_code == 0, run.output or run.exception
         return tmp_path / name
 
-    row = [str(trees), "1", "NP", "0", "2", "0", "5", "a row", "DT", "0", "1", "0", "1", "a"]
+    row = [str(trees), "1", "a.txt", "NP", "0", "2", "0", "5", "a row", "DT", "0", "1", "0", "1", "a"]
     assert search("x.tsv").read_text().splitlines()[1] == "\t".join(row)
     assert search("x.csv").read_text().splitlines()[1] == ",".join(row)
     assert json.loads(search("x.jsonl").read_text())["captures"]["first"]["text"] == "a"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -114,6 +115,62 @@ def test_several_patterns_are_counted_in_one_reading(trees: Path) -> None:
     assert "the pattern at character 5, its end" in error_of("NP", trees, "--count", "--also", "NP <")
 
 
+def test_words_around_matches(trees: Path, parsed: Path) -> None:
+    header, row = output_of('"cat with *"', trees, "--context", "3").splitlines()[:2]
+    cells = dict(zip(header.split("\t"), row.split("\t"), strict=True))
+    assert header.split("\t")[-3:] == ["left", "text", "right"] and cells["label"] == "cat with glasses"
+    assert (cells["left"], cells["text"], cells["right"]) == ("They saw the", "cat with glasses", ".")
+    [line] = output_of("PP=p", parsed, "--context", "2", "--to", "json").splitlines()
+    found = json.loads(line)
+    assert (found["left"], found["text"], found["right"]) == ("the cat", "with glasses", ".")
+    assert found["captures"]["p"]["label"] == "PP"
+    shown = output_of("PP", trees, "--context", "2", "--to", "columns")
+    assert shown.splitlines() == [
+        "sentence     left  text          right",
+        "       1  the cat  with glasses  .",
+        "       2  the cat  with glasses  .",
+    ]
+    assert "--context is for rows" in error_of("NP", trees, "--context", "2", "--count")
+
+
+def test_a_terminal_shows_what_one_looks_at(trees: Path) -> None:
+    assert output_of(PATTERN, trees, trees.with_name("x.mrg"), "--to", "columns").splitlines() == [
+        "sentence  label  text                  part.text",
+        "       1  NP     the cat with glasses  with glasses",
+    ]
+
+
+def test_commands_share_the_numbers_of_sentences(tmp_path: Path) -> None:
+    """That of the file, whatever texts it has, and what could not be read or parsed."""
+    file = tmp_path / "x.jsonl"
+    lines: list[dict[str, Any]] = [
+        {"file": name, "tokens": [word], "tags": ["A"], "spans": [{"label": "S", "start": 0, "end": 1}]}
+        for name, word in (("a.txt", "a"), ("a.txt", "b"), ("b.txt", "c"))
+    ]
+    lines.insert(2, {"file": "a.txt", "error": "no", "tokens": [], "tags": [], "spans": []})
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+    def run(*arguments: str) -> str:
+        done = CliRunner().invoke(cli, [*arguments, str(file)], catch_exceptions=False)
+        assert done.exit_code == 0
+        return done.stdout
+
+    assert "c" in run("draw", "--sentence", "4").split()
+    [match] = d2c.search(file, "c")
+    assert (match.file, match.sentence, match.source) == (str(file), 4, "b.txt")
+    for command in (["search", "S"], ["phrases", "--label", "S"]):
+        header, *rows = (line.split("\t") for line in run(*command).splitlines())
+        found = [dict(zip(header, row, strict=True)) for row in rows]
+        assert [(one["file"], one["sentence"], one["source"], one["text"]) for one in found] == [
+            *((str(file), number, "a.txt", word) for number, word in (("1", "a"), ("2", "b"))),
+            (str(file), "4", "b.txt", "c"),
+        ]
+    for command in (["view", "--sentences", "4", "-o", "-"], ["search", "c", "-o", str(tmp_path / "x.html")]):
+        page = run(*command) or (tmp_path / "x.html").read_text()
+        [one] = Page(page).data["sentences"]
+        assert (one["i"], one["source"], one["w"]) == (4, "b.txt", ["c"])
+
+
 def test_brackets_of_matches(trees: Path) -> None:
     header, row, *_ = output_of("PP=p . /^\\.$/", trees, "--brackets").splitlines()
     cells = dict(zip(header.split("\t"), row.split("\t"), strict=True))
@@ -179,11 +236,8 @@ def test_trees_over_a_limit_are_named_and_left_out(trees: Path, tmp_path: Path) 
 
 def test_in_python(trees: Path, parsed: Path) -> None:
     [match] = d2c.search(trees, PATTERN)
-    assert (match.sentence, match.span.text, match.captures["part"].text) == (
-        1,
-        "the cat with glasses",
-        "with glasses",
-    )
+    assert (match.file, match.sentence, match.source) == (str(trees), 1, "")
+    assert (match.span.text, match.captures["part"].text) == ("the cat with glasses", "with glasses")
     assert str(match.tree[1]) == "(PP (IN with) (NP (NNS glasses)))"
     [match] = d2c.search(parsed, "NP <# NP")
     assert (match.sentence, match.span.head, match.span.start_char) == (2, 3, 20)

@@ -176,18 +176,18 @@ def test_json_lines_become_phrases(wsj: Path) -> None:
     rows.insert(1, {"file": "a.txt", "line": 2, "error": "no", "tokens": [], "tags": [], "spans": []})
     text = "".join(json.dumps(row) + "\n" for row in rows)
     done = run("phrases", "-", "--format", "json", "--label", "NP", "--label", "ERROR", "--head", text=text)
-    columns = "file sentence label start end start_char end_char text head head_word"
+    columns = "file sentence source label start end start_char end_char text head head_word"
     assert done.stdout.splitlines() == [
         "\t".join([*columns.split(), "governor", "governor_word", "confidence"]),
         *(
-            f'{file}\t{number}\tNP\t0\t2\t3\t7\t"""  I"\t1\tI\t\t\t0.5'
-            for file, number in (("a.txt", 1), ("a.txt", 3))
+            f'<stdin>\t{number}\t{source}\tNP\t0\t2\t3\t7\t"""  I"\t1\tI\t\t\t0.5'
+            for number, source in ((1, "a.txt"), (3, "a.txt"), (4, "b.txt"))
         ),
-        'b.txt\t1\tNP\t0\t2\t3\t7\t"""  I"\t1\tI\t\t\t0.5',
     ]
     found = run("phrases", "-", "--format", "json", "--label", "NP", "--to", "json", text=text).stdout
     assert json.loads(found.splitlines()[0]) == {
-        **{"file": "a.txt", "sentence": 1, "label": "NP", "start": 0, "end": 2, "text": '"  I'},
+        **{"file": "<stdin>", "sentence": 1, "source": "a.txt", "label": "NP", "start": 0, "end": 2},
+        "text": '"  I',
         **{"start_char": 3, "end_char": 7, "confidence": 0.5},
     }
     del line["text"]

@@ -57,7 +57,7 @@ def corpus(tmp_path: Path) -> Path:
 
 def test_a_table_of_corpus(corpus: Path) -> None:
     (first, she), (second, gaps) = numbered_sentences(corpus / "part-000000.parquet", Reading())
-    assert (first, she.file, second, gaps.file) == (2, "a.txt", 1, "b.txt")
+    assert (first, she.file, second, gaps.file) == (2, "a.txt", 3, "b.txt")
     assert dict(zip(she.tree.labels, she.confidences or (), strict=True)) == {
         "NP": 1.0,
         "VP": 0.75,
@@ -71,14 +71,23 @@ def test_a_table_of_corpus(corpus: Path) -> None:
 def test_commands_read_it(corpus: Path, tmp_path: Path) -> None:
     found = CliRunner().invoke(cli, ["search", "VP", str(corpus), "--to", "json"], catch_exceptions=False)
     rows = [json.loads(line) for line in found.stdout.splitlines()]
-    assert [(row["file"], row["sentence"], row["text"]) for row in rows] == [
-        ("a.txt", 2, "left"),
-        ("b.txt", 1, "What buy"),
+    part = str(corpus / "part-000000.parquet")
+    assert [(row["file"], row["sentence"], row["source"], row["text"]) for row in rows] == [
+        (part, 2, "a.txt", "left"),
+        (part, 3, "b.txt", "What buy"),
     ]
     listed = CliRunner().invoke(cli, ["phrases", str(corpus), "--label", "NP"], catch_exceptions=False)
     header, she, *_ = (line.split("\t") for line in listed.stdout.splitlines())
     assert dict(zip(header, she, strict=True)) == {
-        **{"file": "a.txt", "sentence": "2", "label": "NP", "start": "0", "end": "1", "text": "She"},
+        **{
+            "file": part,
+            "source": "a.txt",
+            "sentence": "2",
+            "label": "NP",
+            "start": "0",
+            "end": "1",
+            "text": "She",
+        },
         **{"start_char": "10", "end_char": "13", "confidence": "1.0"},
     }
     page = tmp_path / "x.html"

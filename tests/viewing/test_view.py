@@ -109,9 +109,14 @@ def test_sentences_have_their_numbers_in_their_files(tmp_path: Path) -> None:
     parsed.write_text("\n".join(json.dumps(line | {"file": name}) for name in ("a.txt", "a.txt", "b.txt")))
     (tmp_path / "y.mrg").write_text("(S (A x))\n")
     shown = page_of(parsed, tmp_path / "y.mrg")["sentences"]
-    assert [s["i"] for s in shown] == [1, 2, 1, 1]
-    assert [s["file"] for s in shown] == ["a.txt", "a.txt", "b.txt", str(tmp_path / "y.mrg")]
-    assert [s["i"] for s in page_of(parsed, "--sentences", "2-3")["sentences"]] == [2, 1]
+    assert [s["i"] for s in shown] == [1, 2, 3, 1]
+    assert [s["file"] for s in shown] == [str(parsed)] * 3 + [str(tmp_path / "y.mrg")]
+    assert [s.get("source") for s in shown] == ["a.txt", "a.txt", "b.txt", None]
+    for chosen, numbers in (("2-3", [2, 3]), ("1", [1, 1]), ("1-2", [1, 2, 1])):
+        some = page_of(parsed, tmp_path / "y.mrg", "--sentences", chosen)["sentences"]
+        assert [s["i"] for s in some] == numbers
+    [one] = page_of(parsed, "--sentences", "3")["sentences"]
+    assert (one["i"], one["source"]) == (3, "b.txt") and "file" not in one
 
 
 def test_some_sentences_keep_their_numbers(trees: Path) -> None:

@@ -76,7 +76,7 @@ class Edit:
         Raises ValueError for what cannot be done, and where no word would be left.
         """
         nodes = TreeNodes([ctree])
-        rows = find(self.pattern, nodes)[:, 1:].tolist()
+        rows = find(self.pattern, nodes)[0][:, 1:].tolist()
         if not rows:
             return None, 0
         draft, count = Draft(ctree), 0

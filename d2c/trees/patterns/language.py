@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NoReturn
 
@@ -83,6 +84,7 @@ class Node:
     label: None: `same` is the name of the node that it is, or `alike` of one that has its label
     name:  under which it is found; plain: whether neither it nor a node in what is said of it has a name, or
            refers to one
+    words: of how many words in a row it is the first
     """
 
     label: Label | None
@@ -91,6 +93,17 @@ class Node:
     alike: str = ""
     said: Said | None = None
     plain: bool = True
+    words: int = 1
+
+    def below(self) -> Iterator[Node]:
+        """Yield it, and all nodes in what is said of it."""
+        yield self
+        said = [self.said] if self.said else []
+        while said:
+            clause = said.pop()
+            said += clause.clauses
+            if clause.node:
+                yield from clause.node.below()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,11 +122,13 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """nodes: what is found is one of these; names: of captures; heads: whether it asks for heads."""
+    """nodes: what is found is one of these; names: of captures; heads: whether it asks for heads; rows: by
+    name, "" for what is found, the first nodes of words in a row, the most words last."""
 
     nodes: tuple[Node, ...]
     names: tuple[str, ...]
     heads: bool
+    rows: Mapping[str, Sequence[Node]]
 
 
 @lru_cache(maxsize=256)
@@ -173,7 +188,12 @@ class _Reader:
             nodes.append(self._node_with_relations())
         if self.kind != "end":
             self._fail("here a relation is missing, or a bracket closes that is not open")
-        return Pattern(tuple(nodes), tuple(self.names), self.heads)
+        named = [(one.name, one) for node in nodes for one in node.below() if one.name]
+        rows = defaultdict[str, list[Node]](list)
+        for name, node in sorted([*(("", node) for node in nodes), *named], key=lambda one: one[1].words):
+            if node.words > 1:
+                rows[name].append(node)
+        return Pattern(tuple(nodes), tuple(self.names), self.heads, rows)
 
     def _node_with_relations(self) -> Node:
         node = self._operand()
@@ -181,7 +201,7 @@ class _Reader:
             return node
         said = self._either()
         said = said if node.said is None else Said("all", (node.said, said))
-        return Node(node.label, node.name, node.same, node.alike, said, node.plain and said.plain)
+        return replace(node, said=said, plain=node.plain and said.plain)
 
     def _says(self) -> bool:
         """Return whether something is said of a node here."""
@@ -201,13 +221,12 @@ class _Reader:
         if self._take("~"):
             alike = self._known()
             return Node(None, self._named(), alike=alike, plain=False)
-        said = None
-        if self.kind == "words":
-            label, said = self._words()
-        else:
-            label = self._label()
-        name = self._named()
-        return Node(label, name, said=said, plain=not name and not label.groups)
+        row = self._words() if self.kind == "words" else ()
+        label = row[0] if row else self._label()
+        name, said = self._named(), None
+        for word in row[:0:-1]:
+            said = Said("related", relation=RELATIONS["."], node=Node(word, said=said))
+        return Node(label, name, said=said, plain=not name and not label.groups, words=len(row) or 1)
 
     def _known(self) -> str:
         if self.token not in self.known:
@@ -264,18 +283,15 @@ class _Reader:
             groups.append((number, self._next()))
         return Label(fits, names, groups=tuple(groups), basic=basic, negated=negated, timed=timed)
 
-    def _words(self) -> tuple[Label, Said | None]:
-        """Read words in a row: the first one, and what is said of it."""
+    def _words(self) -> tuple[Label, ...]:
+        """Read words in a row."""
         row = self._next().strip('"').split()
         if not row:
             self._fail("there are no words in the quotation marks before it")
         if len(row) > _MOST_WORDS:
             self._fail(f"{len(row)} words in a row are too many; at most {_MOST_WORDS} are looked for")
         self._count(len(row) - 1)
-        said = None
-        for form in row[:0:-1]:
-            said = Said("related", relation=RELATIONS["."], node=Node(_word(form), said=said))
-        return _word(row[0]), said
+        return tuple(map(_word, row))
 
     def _either(self) -> Said:
         known, clauses, names = set(self.known), list[Said](), set[str]()

@@ -19,6 +19,7 @@ from d2c.trees.spans import Constituents, Span
 Item = TypeVar("Item")
 BATCH = 30_000  # tokens of trees that are searched together
 _SHOWN = 60  # characters of a pattern, where it ran over
+Found = tuple[int, int]  # a node by `TreeNodes.origin`, and `_Search.words`
 Bound = dict[str, Ids]  # of names, the node in each row, or NONE; of variables ("%x") the number of a text
 
 
@@ -26,24 +27,33 @@ Bound = dict[str, Ids]  # of names, the node in each row, or NONE; of variables 
 class Match:
     """A place where a pattern matches.
 
-    span:     the node that was sought; a word's label is its form, and that of the node above the tree ROOT
+    span:     the node that was sought; a word's label is its form, and that of the node above the tree ROOT;
+              of words in a row all of them, whose `tree` is the lowest constituent that has them all
     captures: the nodes that are named in the pattern, by name, unless an optional one is missing
-    sentence: the number of the sentence in its file, from 1; 0: not known
+    sentence: the number of the sentence in its file, from 1; 0: it is in no file
+    file:     the file, "" where there is none
+    source:   the text that was parsed, if the file names it; "" otherwise
     """
 
     span: Span
     captures: dict[str, Span] = field(hash=False)
     sentence: int = 0
+    file: str = ""
+    source: str = ""
 
     @property
     def tree(self) -> Any:
-        """Return the node that was sought as a `d2c.Tree`; for a word, its tag's; for ROOT, its child."""
+        """Return the node that was sought as a `d2c.Tree`; for a word, its tag's; for ROOT, its child; for
+        words in a row, the lowest constituent that has them all."""
         return self.span.tree
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the sentence, the span with its text, and the captures, each as the span, by name."""
+        """Return the file, the sentence, the source if it is known, the span with its text, and the captures,
+        each as the span, by name."""
+        place = {"file": self.file, "sentence": self.sentence}
+        place |= {"source": self.source} if self.source else {}
         captures = {name: _said(span) for name, span in self.captures.items()}
-        return {"sentence": self.sentence, **_said(self.span), "captures": captures}
+        return {**place, **_said(self.span), "captures": captures}
 
 
 def _said(span: Span) -> dict[str, Any]:
@@ -68,7 +78,7 @@ def matches(
     ) -> Iterator[tuple[Item, list[Match] | RanOver]]:
         nodes = TreeNodes([one.ctree for _, one in batch])
         try:
-            rows = find(pattern, nodes, timeout).tolist()
+            rows, words = find(pattern, nodes, timeout)
         except RanOver as error:
             if len(batch) == 1:
                 yield batch[0][0], RanOver(f"{shortened(printable(text), _SHOWN)}: {error}")
@@ -76,10 +86,10 @@ def matches(
                 for alone in batch:
                     yield from of_batch([alone])
             return
-        found = [list[list[int | None]]() for _ in batch]
-        for row in rows:
-            origins = [int(nodes.origin[node]) if node >= 0 else None for node in row]
-            found[nodes.tree[row[0]]].append(origins)
+        found = [list[list[Found]]() for _ in batch]
+        origins = np.stack([nodes.origin[rows], words], 2).tolist()
+        for tree, row in zip(nodes.tree[rows[:, 0]].tolist(), origins, strict=True):
+            found[tree].append(row)
         for (item, one), of_tree in zip(batch, found, strict=True):
             yield item, _matches(one, of_tree, pattern.names) if of_tree else []
 
@@ -94,27 +104,40 @@ def matches(
         yield from of_batch(batch)
 
 
-def _matches(every: Constituents, rows: list[list[int | None]], names: Sequence[str]) -> list[Match]:
-    """Return the matches in a tree, whose nodes are given by `TreeNodes.origin`."""
+def _matches(every: Constituents, rows: list[list[Found]], names: Sequence[str]) -> list[Match]:
+    """Return the matches in a tree; rows: of its nodes."""
     ctree = every.ctree
 
-    def span(origin: int) -> Span:
+    def span(origin: int, words: int) -> Span:
         node = min(max(origin, -1 - origin), ctree.root)  # of a word its tag, of ROOT the node below it
         if 0 <= origin <= ctree.root:
             return every.span(node)
+        if words > 1:
+            return _in_a_row(every, node, node + words)
         label = ctree.tokens.forms[node] if origin < 0 else ROOT
         return replace(every.span(node), label=label, confidence=None)
 
     found = []
     for first, *others in rows:
-        assert first is not None
-        captures = {name: span(node) for name, node in zip(names, others, strict=True) if node is not None}
-        found.append(Match(span(first), captures))
+        named = zip(names, others, strict=True)
+        captures = {name: span(*node) for name, node in named if node[1]}
+        found.append(Match(span(*first), captures))
     return found
 
 
-def find(pattern: Pattern, nodes: TreeNodes, timeout: float = SECONDS) -> Ids:
-    """Return the matches [matches, 1 + names]: the node, that of each name or NONE; in order, each once.
+def _in_a_row(every: Constituents, start: int, end: int) -> Span:
+    """Return the span of some tokens: it stands in the place of the lowest constituent that has them all."""
+    node, depth = start, every.depths[start]
+    while not any(first <= start and end <= last for first, last in every.blocks[node]):
+        node = every.parents[node]
+    label = " ".join(every.ctree.tokens.forms[start:end])
+    lowest = every.span(node)
+    return replace(lowest, label=label, blocks=((start, end),), head=None, depth=depth, confidence=None)
+
+
+def find(pattern: Pattern, nodes: TreeNodes, timeout: float = SECONDS) -> tuple[Ids, Ids]:
+    """Return the matches [matches, 1 + names]: the node, that of each name or NONE; in order, each once; and
+    `_Search.words` of them [matches, 1 + names].
 
     timeout: seconds of CPU time
 
@@ -122,7 +145,9 @@ def find(pattern: Pattern, nodes: TreeNodes, timeout: float = SECONDS) -> Ids:
     """
     nodes.clock = Clock(timeout)
     try:
-        return _Search(nodes, 1 + len(pattern.names)).matches(pattern)
+        search = _Search(nodes, 1 + len(pattern.names))
+        found = search.matches(pattern)
+        return found, search.words(pattern, found)
     except TimeoutError:
         raise RanOver(f"the search takes more than {timeout:g} s; a longer timeout can be set") from None
     except TooMany:
@@ -148,6 +173,15 @@ class _Search:
             if len(found) <= 2 and not pattern.names and pattern.nodes[0].plain
             else np.unique(whole, axis=0)
         )
+
+    def words(self, pattern: Pattern, found: Ids) -> Ids:
+        """Return [matches, 1 + names] of how many words in a row each node found [matches, 1 + names] is the
+        first: 1 of those that were not sought so, 0 where there is no node."""
+        words = (found >= 0).astype(np.int64)
+        for column, name in enumerate(("", *pattern.names)):
+            for node in pattern.rows.get(name, ()):
+                words[np.isin(found[:, column], self.ids(node)), column] = node.words
+        return words
 
     def tables(self, pattern: Pattern, node: Node, ids: Ids) -> Iterator[Ids]:
         """Yield matches in tables [matches, 1 + names]. Raises TooMany where a node has too many."""

@@ -35,7 +35,7 @@ def found(pattern: str, text: str = FLAT) -> list[Any]:
 
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_counts(pattern: str) -> None:
-    assert len(find(compiled(pattern), TreeNodes(CTREES))) == PATTERNS[pattern]
+    assert len(find(compiled(pattern), TreeNodes(CTREES))[0]) == PATTERNS[pattern]
     assert sum(len(Tree(ctree).search(pattern)) for ctree in CTREES) == PATTERNS[pattern]
 
 
@@ -69,7 +69,7 @@ def test_a_match_says_where_it_is() -> None:
     tree = Tree(CTREES[0], tuple(k / 10 for k in range(6)), [(k * 10, k * 10 + 5) for k in range(7)])
     [match] = tree.search("NP < (PP=part $ NP)")
     assert match.to_dict() == {
-        "sentence": 0,
+        **{"file": "", "sentence": 0},
         **{"label": "NP", "start": 2, "end": 6, "head": 3, "start_char": 20, "end_char": 55},
         **{"confidence": match.span.confidence, "text": "the cat with glasses"},
         "captures": {
@@ -112,6 +112,28 @@ def test_variables_of_regular_expressions() -> None:
     assert [m.span.label for m in Tree(ctree).search("/-([0-9])$/#1%i $++ /NP-([0-9])/#1%i")] == ["VP-2"]
 
 
+def test_words_in_a_row_are_found_whole() -> None:
+    text = "(S (NP (NP (DT the) (NN cat)) (PP (IN of) (NP (DT the) (NN day)))) (VP (VBD slept)))"
+    [match] = Tree(parse_bracket(text)).search('S=s << "of the *"=row')
+    row = match.captures["row"]
+    assert (row.text, row.label, row.start, row.end, row.head) == ("of the day", "of the day", 2, 5, None)
+    assert str(row.tree) == "(PP (IN of) (NP (DT the) (NN day)))" and match.captures["s"].end == 6
+    [match] = Tree(parse_bracket(text)).search('"cat of"')
+    assert (str(match.tree), match.span.depth) == (
+        "(NP (NP (DT the) (NN cat)) (PP (IN of) (NP (DT the) (NN day))))",
+        3,
+    )
+    assert match.span.around(1) == ("the", "the") and match.span.around(9) == ("the", "the day slept")
+    assert [m.span.text for m in Tree(parse_bracket(text)).search('"the" | ("the *" >> PP)')] == [
+        "the",
+        "the day",
+    ]
+    gap = Tree(parse_discbracket("(S (VP (V 0=wake) (P 2=up)) (N 1=me))"))
+    [match] = gap.search('"me up" , V')
+    assert (match.span.blocks, str(match.tree)) == (((1, 3),), str(gap))
+    assert gap.search("VP")[0].span.around(2) == ("", "") and gap.search("N")[0].span.around(0) == ("", "")
+
+
 def test_labels() -> None:
     text = "(S (NP-SBJ (DT The)) (NP=2 (DT the)) (-LRB- -LRB-) (NPX the))"
     ctree = parse_bracket(text, clean=False)
@@ -125,7 +147,7 @@ def test_labels() -> None:
     assert labels("!@NP > S") == ["-LRB-", "NPX"] and labels('"("') == ["("]
     assert labels("the") == ["the", "the"] and labels("/(?i)^the$/") == ["The", "the", "the"]
     assert labels('"the"') == ["The", "the", "the"] and labels('"The"') == ["The"] and labels('"NPX"') == []
-    assert labels('"t*e the"') == ["The"] and labels('"*"') == ["The", "the", "(", "the"]
+    assert labels('"t*e the"') == ["The the"] and labels('"*"') == ["The", "the", "(", "the"]
 
 
 def test_trees_with_gaps() -> None:
@@ -157,9 +179,9 @@ def test_nodes_of_several_trees_do_not_meet() -> None:
         [parse_bracket(FLAT), build_ctree(Tokens(("x",), ("X",)), [], [], 0), parse_bracket(FLAT)]
     )
     for relation in ("$", ".", "..", ":", "$++", ",", "<<-", "<<,", "<<:"):
-        for a, b in find(compiled(f"__=a {relation} __=b"), nodes)[:, 1:]:
+        for a, b in find(compiled(f"__=a {relation} __=b"), nodes)[0][:, 1:]:
             assert nodes.tree[a] == nodes.tree[b], relation
-    assert np.array_equal(nodes.tree[find(compiled("X"), nodes)[:, 0]], [1])
+    assert np.array_equal(nodes.tree[find(compiled("X"), nodes)[0][:, 0]], [1])
     assert all(a <= b for a, b in pairwise(nodes.tree))
 
 

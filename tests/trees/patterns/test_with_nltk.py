@@ -50,7 +50,7 @@ def simple(ctree: CTree) -> CTree:
 
 
 def ours(pattern: str, ctree: CTree) -> list[int]:
-    return [row[0] for row in find(compiled(pattern), TreeNodes([ctree])).tolist()]
+    return [row[0] for row in find(compiled(pattern), TreeNodes([ctree]))[0].tolist()]
 
 
 def theirs(pattern: str, ctree: CTree) -> list[int]:
