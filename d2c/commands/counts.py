@@ -1,11 +1,27 @@
-"""What `search --count` and `phrases --count` write: a row for each file and each pattern or label."""
+"""What `search --count` and `phrases --count` write: a row for each file and each pattern or label.
+
+A terminal shows blocks of rows, one for each file or, if there are more files than names, one for each name;
+several files have a total.
+
+    a.mrg: 12 sentences, 250 words                   NP < PP
+    label  phrases  sentences_with  per_1000_words   file   matches  sentences_with  sentences  words  ...
+    NP          81              12          324.00   a.mrg       12               8         12    250
+    PP          20              10           80.00   total       15              11         20    430
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
+from d2c.base.columns import in_columns, terminal_width
+from d2c.base.counting import many
+from d2c.base.errors import printable
+from d2c.base.files import open_output
+from d2c.base.tables import TABLES, Put
 from d2c.trees.conventions import PENN_TREEBANK, Convention, convention_of
 from d2c.trees.ctree import CTree
 
@@ -14,12 +30,12 @@ class CountTable:
     """Counts by file and name: what was found, sentences with some; by file all sentences, and their words.
 
     Words are tokens with a letter or a digit that are no empty elements, such as traces. The names are in a
-    column `kind`, what was found in `what`.
+    column `kind`, what was found in `what`, and how many that are for 1,000 words in `per_1000_words`.
     """
 
     def __init__(self, kind: str, what: str) -> None:
         numbers = dict.fromkeys((what, "sentences_with", "sentences", "words"), int)
-        self.columns: dict[str, type] = {"file": str, kind: str, **numbers}
+        self.columns: dict[str, type] = {"file": str, kind: str, **numbers, "per_1000_words": float}
         self._found, self._with = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
         self._sentences, self._words = Counter[str](), Counter[str]()
         self._conventions = dict[str, Convention]()
@@ -46,4 +62,42 @@ class CountTable:
         for file in self._sentences or files:
             for key in [(file, name) for name in names]:
                 numbers = self._found[key], self._with[key], self._sentences[file], self._words[file]
-                yield dict(zip(self.columns, (*key, *numbers), strict=True))
+                yield self._row(*key, numbers)
+
+    @contextmanager
+    def opened(self, output: Path, to: str, safe: bool) -> Iterator[Put]:
+        """Begin one of TABLES, given as it is; columns are written at the end."""
+        if to != "columns":
+            with TABLES[to].opened(output, self.columns, safe) as put:
+                yield put
+            return
+        rows, width = list[dict[str, Any]](), terminal_width() if str(output) == "-" else None
+        with open_output(output) as stream:
+            yield lambda row: rows.append(dict(row))
+            stream.writelines(f"{line}\n" for line in self._blocks(rows, width))
+
+    def _row(self, file: str, name: str, numbers: Sequence[int]) -> dict[str, Any]:
+        found, words = numbers[0], numbers[-1]
+        share = round(1000 * found / words, 2) if words else None
+        return dict(zip(self.columns, (file, name, *numbers, share), strict=True))
+
+    def _blocks(self, rows: list[dict[str, Any]], width: int | None) -> Iterator[str]:
+        """Yield the lines of blocks of rows."""
+        file, kind, *numbers, share = self.columns
+        files, names = (dict.fromkeys(row[column] for row in rows) for column in (file, kind))
+        if len(files) > 1:
+            for name in names:
+                alike = [row for row in rows if row[kind] == name]
+                rows.append(self._row("total", name, [sum(row[n] for row in alike) for n in numbers]))
+        of_files, by_file = numbers[2:], len(files) == 1 or len(files) < len(names)
+        by, columns = (file, [kind, *numbers[:2], share]) if by_file else (kind, [file, *numbers, share])
+        for number, group in enumerate(dict.fromkeys(row[by] for row in rows)):
+            own = [row for row in rows if row[by] == group]
+            said = ", ".join([many(own[0][of], of.removesuffix("s")) for of in of_files])
+            yield "\n" * (number > 0) + printable(f"{group}: {said}" if by_file else group)
+            cells = [[_cell(row[column]) for column in columns] for row in own]
+            yield from in_columns([columns, *cells], width, [0])
+
+
+def _cell(value: Any) -> str:
+    return "" if value is None else f"{value:.2f}" if isinstance(value, float) else printable(str(value))

@@ -38,7 +38,8 @@ from d2c.trees.spans import Span, labelled, spans_of
     "--count",
     "counted",
     is_flag=True,
-    help="Count, by file and label (by default all labels): phrases, sentences with one, sentences, words.",
+    help="Count, by file and label (by default all labels): phrases, sentences with one, sentences, words, "
+    "phrases per 1,000 words.",
 )
 @table_option
 @click.option(
@@ -71,8 +72,9 @@ def phrases(
         raise click.UsageError("--label says which phrases; only --count goes without")
     files, rules = reading.files(trees), load_head_rules(head_rules)
     columns = _columns(len(files) > 1, any(is_parsed(file, reading) for file in files), head)
-    columns = counts.columns if counted else columns
-    with TABLES[to].opened(output, columns, to == "csv" if safe is None else safe) as put:
+    safe = to == "csv" if safe is None else safe
+    table = counts.opened(output, to, safe) if counted else TABLES[to].opened(output, columns, safe)
+    with table as put:
         for file, number, sentence in _sentences(files, reading):
             ctree = rules.headed(sentence.tree) if head else sentence.tree
             n = len(ctree.tokens)

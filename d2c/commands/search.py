@@ -55,7 +55,8 @@ def _readable(_context: click.Context, option: click.Parameter, given: Any) -> A
     "--count",
     "counted",
     is_flag=True,
-    help="Count, by file and pattern: matches, sentences with a match, sentences, words.",
+    help="Count, by file and pattern: matches, sentences with a match, sentences, words, "
+    "matches per 1,000 words.",
 )
 @click.option("--also", multiple=True, callback=_readable, help="Another pattern to count; may be repeated.")
 @click.option("--brackets", is_flag=True, help="Add each match as a tree in brackets.")
@@ -100,9 +101,10 @@ def search(
             raise click.UsageError("-o FILE.html shows matches, and goes without --count")
         return _write_page(pattern, files, output, head_rules, reading, options["timeout"])
     counts, to = CountTable("pattern", "matches"), options["to"] or table_format(output)
-    columns = counts.columns if counted else _columns(pattern, to, files, reading, options)
+    columns, safe = _columns(pattern, to, files, reading, options), to == "csv"
     patterns, none = (pattern, *also), True
-    with TABLES[to].opened(output, columns, to == "csv") as put:
+    table = counts.opened(output, to, safe) if counted else TABLES[to].opened(output, columns, safe)
+    with table as put:
         for file in files:
             sentences = search_file(file, patterns, reading, head_rules, options["timeout"])
             for one, found in shown(sentences, "trees", f"searching {file_name(file)}", [file]):

@@ -126,17 +126,17 @@ def test_empty_elements_are_no_words(tree: str) -> None:
     """Of Penn's family, and historical."""
     for options in ([], ["--raw"]):
         row = phrases("-", "--count", "--label", "NP", *options, text=tree).stdout.splitlines()[1]
-        assert row.split("\t")[-1] == "3", options
+        assert row.split("\t")[-2] == "3", options
 
 
 def test_counts_by_file_and_label(tmp_path: Path) -> None:
     """Words have letters or digits; what was parsed from several files is counted by these."""
-    header = "file\tlabel\tphrases\tsentences_with\tsentences\twords\n"
+    header = "file\tlabel\tphrases\tsentences_with\tsentences\twords\tper_1000_words\n"
     assert phrases("-", "--label", "NP", "--label", "QP", "--count").stdout == (
-        f"{header}<stdin>\tNP\t2\t2\t3\t8\n<stdin>\tQP\t0\t0\t3\t8\n"
+        f"{header}<stdin>\tNP\t2\t2\t3\t8\t250.0\n<stdin>\tQP\t0\t0\t3\t8\t0.0\n"
     )
     nested = phrases("-", "--label", "NP", "--nested", "--count").stdout
-    assert nested == f"{header}<stdin>\tNP\t4\t2\t3\t8\n"
+    assert nested == f"{header}<stdin>\tNP\t4\t2\t3\t8\t500.0\n"
     file, table = tmp_path / "x.jsonl", tmp_path / "x.xlsx"
     with file.open("w") as stream:
         for name, label in (("a.txt", "NP"), ("a.txt", "VP"), ("b.txt", "VP")):
@@ -146,13 +146,38 @@ def test_counts_by_file_and_label(tmp_path: Path) -> None:
     assert phrases(file, "--count", "-o", table).exit_code == 0
     rows = [[*row] for row in pandas.read_excel(table).itertuples(index=False)]
     assert rows == [
-        ["a.txt", "NP", 1, 1, 2, 2],
-        ["a.txt", "S", 2, 2, 2, 2],
-        ["a.txt", "VP", 1, 1, 2, 2],
-        ["b.txt", "NP", 0, 0, 1, 1],
-        ["b.txt", "S", 1, 1, 1, 1],
-        ["b.txt", "VP", 1, 1, 1, 1],
+        ["a.txt", "NP", 1, 1, 2, 2, 500],
+        ["a.txt", "S", 2, 2, 2, 2, 1000],
+        ["a.txt", "VP", 1, 1, 2, 2, 500],
+        ["b.txt", "NP", 0, 0, 1, 1, 0],
+        ["b.txt", "S", 1, 1, 1, 1, 1000],
+        ["b.txt", "VP", 1, 1, 1, 1, 1000],
     ]
+    shown = phrases(file, "--count", "--to", "columns").stdout.splitlines()
+    assert shown[:3] == [
+        "a.txt: 2 sentences, 2 words",
+        "label  phrases  sentences_with  per_1000_words",
+        "NP           1               1          500.00",
+    ]
+    assert shown[11:15] == [
+        "",
+        "total: 3 sentences, 3 words",
+        "label  phrases  sentences_with  per_1000_words",
+        "NP           1               1          333.33",
+    ]
+    assert phrases(file, "--count", "--label", "S", "--to", "columns").stdout.splitlines() == [
+        "S",
+        "file   phrases  sentences_with  sentences  words  per_1000_words",
+        "a.txt        2               2          2      2         1000.00",
+        "b.txt        1               1          1      1         1000.00",
+        "total        3               3          3      3         1000.00",
+    ]
+    file.write_text('{"tokens": ["."], "tags": ["."], "spans": []}\n')  # no word, no label
+    assert phrases(file, "--count", "--to", "columns").stdout == ""
+    counts = phrases(file, "--count", "--label", "S", "--to", "json").stdout
+    assert json.loads(counts) == {
+        **{"file": str(file), "label": "S", "phrases": 0, "sentences_with": 0, "sentences": 1, "words": 0}
+    }
 
 
 def test_search_writes_the_same_kinds_of_tables(tmp_path: Path) -> None:

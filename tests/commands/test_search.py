@@ -83,12 +83,13 @@ def test_json_lines_with_places_in_the_text(parsed: Path) -> None:
 
 def test_counts_of_several_files(trees: Path, parsed: Path) -> None:
     assert output_of("NP < PP", trees, parsed, "--count").splitlines() == [
-        "file\tpattern\tmatches\tsentences_with\tsentences\twords",
-        f"{trees}\tNP < PP\t1\t1\t2\t12",
-        f"{parsed}\tNP < PP\t1\t1\t1\t6",  # the other could not be parsed
+        "file\tpattern\tmatches\tsentences_with\tsentences\twords\tper_1000_words",
+        f"{trees}\tNP < PP\t1\t1\t2\t12\t83.33",
+        f"{parsed}\tNP < PP\t1\t1\t1\t6\t166.67",  # the other could not be parsed
     ]
     [line] = output_of("NP", trees, "--count", "--to", "json").splitlines()
     counts = {"matches": 7, "sentences_with": 2, "sentences": 2, "words": 12}
+    counts["per_1000_words"] = 583.33
     assert json.loads(line) == {"file": str(trees), "pattern": "NP", **counts}
     run = CliRunner().invoke(cli, ["search", "QP", str(trees)])
     assert run.stdout.count("\n") == 1 and run.stderr == f"there is no match in {trees}\n"
@@ -107,9 +108,9 @@ def test_several_patterns_are_counted_in_one_reading(trees: Path) -> None:
     )
     rows = [line.split("\t")[1:] for line in run.stdout.splitlines()[1:]]
     assert rows == [
-        ["NP", "7", "2", "2", "12"],
-        ["VP <# VBD", "2", "2", "2", "12"],
-        ["QP", "0", "0", "2", "12"],
+        ["NP", "7", "2", "2", "12", "583.33"],
+        ["VP <# VBD", "2", "2", "2", "12", "166.67"],
+        ["QP", "0", "0", "2", "12", "0.0"],
     ]
     assert "--also goes with --count" in error_of("NP", trees, "--also", "VP")
     assert "the pattern at character 5, its end" in error_of("NP", trees, "--count", "--also", "NP <")
@@ -253,7 +254,7 @@ def test_marked_heads_of_json_lines(tmp_path: Path) -> None:
     line = '{"tokens": ["a", "b"], "tags": ["A", "B"], "spans": [{"label": "X", "start": 0, "end": 2%s}]}\n'
     file.write_text('{"tokens": ["a"], "tags": ["A"], "spans": []}\n' + line % ', "head": 1')
     _, row = output_of("X <# B", file, "--head-rules", "marked", "--count").splitlines()
-    assert row.split("\t")[2:] == ["1", "1", "2", "3"]
+    assert row.split("\t")[2:] == ["1", "1", "2", "3", "333.33"]
     file.write_text(line % "")
     message = f"{file}: a tree in it has no heads; --head-rules names rules that find them"
     assert error_of("X <# B", file, "--head-rules", "marked").splitlines()[-1] == message
