@@ -112,7 +112,7 @@ def in_page(ctrees: Sequence[CTree], cases: Sequence[tuple[str, int]]) -> list[A
 
 
 def in_python(ctrees: Sequence[CTree], cases: Sequence[tuple[str, int]]) -> list[Any]:
-    return [find(compiled(pattern), TreeNodes([ctrees[tree]])).tolist() for pattern, tree in cases]
+    return [find(compiled(pattern), TreeNodes([ctrees[tree]]))[0].tolist() for pattern, tree in cases]
 
 
 def test_patterns_of_the_manual() -> None:
