@@ -1,11 +1,11 @@
 """Broken input and broken models: valid trees and one-line errors, never anything else.
 
-    python scripts/fuzz.py [--inputs 20000] [--models 2000] [--runs 2000] [--writers 400] [--seed N]
-        [--replay DIRECTORY]
+    python scripts/fuzz.py [--inputs 20000] [--patterns 5000] [--models 2000] [--runs 2000] [--writers 400]
+        [--seed N] [--replay DIRECTORY]
 
-Inputs of every kind go through the commands, files of every model are broken and loaded, jobs are fed with
-bytes and go on from edited manifests, streams are left open, two commands write one output. What fails is
-kept, and `--replay` tries it again.
+Inputs of every kind go through the commands, patterns are searched in random trees, files of every model are
+broken and loaded, jobs are fed with bytes and go on from edited manifests, streams are left open, two commands
+write one output. What fails is kept, and `--replay` tries it again.
 """
 
 from __future__ import annotations
@@ -22,24 +22,18 @@ import torch
 
 from benchmarks.shared import FilePath, print_table
 from d2c.models.model import Model
-from fuzzing import corpora, fitted, frame, inputs, models, writers
+from fuzzing import corpora, fitted, frame, inputs, models, patterns, writers
 
 
 @click.command()
-@click.option("--inputs", "input_count", default=20_000, show_default=True, help="Broken inputs.")
+@click.option("--inputs", default=20_000, show_default=True, help="Broken inputs.")
+@click.option("--patterns", default=5_000, show_default=True, help="Patterns of search.")
 @click.option(
-    "--models",
-    "model_count",
-    default=2_000,
-    show_default=True,
-    help="Broken files of models, and as many extreme settings.",
+    "--models", default=2_000, show_default=True, help="Broken files of models, and as many extreme settings."
 )
-@click.option(
-    "--runs", "job_count", default=2_000, show_default=True, help="Jobs and streams, of four kinds in turn."
-)
+@click.option("--runs", default=2_000, show_default=True, help="Jobs and streams, of four kinds in turn.")
 @click.option(
     "--writers",
-    "pair_count",
     default=400,
     show_default=True,
     help="Pairs of commands with one output, of eight kinds in turn.",
@@ -66,17 +60,18 @@ def main(
         for path in fitted.trained(directory):
             click.echo(f"{path.name}: trained", err=True)
         model = Model.load(directory / next(iter(fitted.MODELS)))
-        groups = [models.group(directory), models.group_of_extremes(directory)]
-        groups += [inputs.group(model), corpora.group(model), writers.group(model)]
-        if replay:
-            click.echo("\n".join(frame.replay(replay, groups, jobs)))
-            return
-        own = [counts[f"{name}_count"] for name in ("model", "model", "input", "job", "pair")]
-        rows = [
-            row
-            for group, count in zip(groups, own, strict=True)
-            for row in frame.try_all(group, seed, count, jobs, failures)
+        wanted = [
+            (models.group(directory), counts["models"]),
+            (models.group_of_extremes(directory), counts["models"]),
+            (inputs.group(model), counts["inputs"]),
+            (patterns.group(), counts["patterns"]),
+            (corpora.group(model), counts["runs"]),
+            (writers.group(model), counts["writers"]),
         ]
+        if replay:
+            click.echo("\n".join(frame.replay(replay, [group for group, _ in wanted], jobs)))
+            return
+        rows = [row for group, count in wanted for row in frame.try_all(group, seed, count, jobs, failures)]
     print_table([field.name for field in fields(frame.Row)], [*map(astuple, rows)])
     sys.exit(any(row.failures for row in rows))
 

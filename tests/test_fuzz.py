@@ -22,10 +22,10 @@ from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import format_conllu, read_conllu
 from d2c.trees.formats.registry import FORMATS, WRITABLE, Place, read_treebank, write_treebank
 from d2c.trees.repair import Repairs
-from fuzzing import children, commands, fitted, frame, inputs, models, seeds, writers
+from fuzzing import children, commands, fitted, frame, inputs, models, patterns, seeds, writers
 from tests import junk
 
-INPUTS, MODELS, JOBS = 200, 20, 2
+INPUTS, PATTERNS, MODELS, JOBS = 200, 60, 20, 2
 ROOT = Path(__file__).resolve().parents[1]
 TWICE = """
 from random import Random
@@ -75,6 +75,12 @@ def test_broken_inputs_are_read_or_refused(small_model: Path, seed: int, tmp_pat
     assert not (faults := faults_in(tmp_path)), faults
     assert sum(row.tried for row in rows) == INPUTS
     assert min(sum(row.read for row in rows), sum(row.refused for row in rows)) > INPUTS // 10
+
+
+def test_patterns_find_what_nltk_does_and_end(seed: int, tmp_path: Path) -> None:
+    rows = frame.try_all(patterns.group(), seed, PATTERNS, JOBS, tmp_path)
+    assert not (faults := faults_in(tmp_path)), faults
+    assert sum(row.tried for row in rows) == PATTERNS and min(row.read for row in rows) > 0
 
 
 def test_what_an_interrupted_run_says_that_it_has_kept_is_no_fault() -> None:

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from d2c.base.columns import in_columns, terminal_width
+from d2c.base.columns import in_columns, terminal_width, wrapped
 from d2c.base.counting import many
 from d2c.base.errors import printable
 from d2c.base.files import open_output
@@ -94,7 +94,10 @@ class CountTable:
         for number, group in enumerate(dict.fromkeys(row[by] for row in rows)):
             own = [row for row in rows if row[by] == group]
             said = ", ".join([many(own[0][of], of.removesuffix("s")) for of in of_files])
-            yield "\n" * (number > 0) + printable(f"{group}: {said}" if by_file else group)
+            if number:
+                yield ""
+            heading = printable(f"{group}: {said}" if by_file else group)
+            yield from wrapped(heading, width) if width else [heading]
             cells = [[_cell(row[column]) for column in columns] for row in own]
             yield from in_columns([columns, *cells], width, [0])
 

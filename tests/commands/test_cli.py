@@ -367,7 +367,7 @@ def test_json_lines_in_a_pipe_are_recognised() -> None:
             "d2c: is it JSON lines? draw, phrases, search and view read them with --format json"
         )
     done = d2c("search", "NP", "-", "--format", "json", "--count", stdin=line * 2)
-    assert done.stdout.splitlines()[1:] == ["<stdin>\tNP\t2\t2\t2\t2"]
+    assert done.stdout.splitlines()[1:] == ["<stdin>\tNP\t2\t2\t2\t2\t1000.0"]
 
 
 def test_text_in_place_of_trees_is_recognised(tmp_path: Path) -> None:
