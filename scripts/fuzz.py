@@ -4,8 +4,8 @@
         [--seed N] [--replay DIRECTORY]
 
 Inputs of every kind go through the commands, patterns are searched in random trees, files of every model are
-broken and loaded, jobs are fed with bytes and go on from edited manifests, streams are left open, two commands
-write one output. What fails is kept, and `--replay` tries it again.
+broken and loaded, jobs are fed with bytes and go on from edited manifests, streams are left open, two
+commands write one output. What fails is kept, and `--replay` tries it again.
 """
 
 from __future__ import annotations

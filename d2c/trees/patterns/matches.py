@@ -14,10 +14,12 @@ from d2c.base.errors import printable, shortened
 from d2c.trees.patterns.language import Node, Pattern, Said, compiled
 from d2c.trees.patterns.limits import IN_BATCH, MATCHES, MOST, SECONDS, Clock, RanOver, TooMany
 from d2c.trees.patterns.nodes import NONE, ROOT, Ids, TreeNodes
+from d2c.trees.patterns.relations import Chain, Inverse, Relation
 from d2c.trees.spans import Constituents, Span
 
 Item = TypeVar("Item")
 BATCH = 30_000  # tokens of trees that are searched together
+FEW = 20  # ways of naming nodes, for each of which it is asked alone whether nodes have it
 _SHOWN = 60  # characters of a pattern, where it ran over
 Found = tuple[int, int]  # a node by `TreeNodes.origin`, and `_Search.words`
 Bound = dict[str, Ids]  # of names, the node in each row, or NONE; of variables ("%x") the number of a text
@@ -231,6 +233,9 @@ class _Search:
         rows = np.arange(len(here))
         if said.plain:
             return _taken(np.flatnonzero(self.holds(said, here)), bound)
+        names = self.names_apart(said)
+        if said.relation and said.node and names is not None:
+            return self.extend_apart(said.relation, said.node, names, here, bound)
         if said.relation and said.node:
             ids = np.unique(bound[said.node.same]) if said.node.same else self.ids(said.node)
             ids = ids[ids >= 0]
@@ -253,6 +258,39 @@ class _Search:
             name: np.concatenate([way.get(name, no) for (_, way), no in zip(ways, none, strict=True)])
             for name in set[str]().union(*(way for _, way in ways))
         }
+
+    def names_apart(self, said: Said) -> Sequence[str] | None:
+        """Return the names below a node without one, to which something is related; None where names in it
+        depend on what is bound elsewhere, and for chains, which have no ranges."""
+        if not said.node or said.node.name or isinstance(said.relation, Chain):
+            return None
+        every = [*said.node.below()]
+        if any(one.same or one.alike or (one.label and one.label.groups) for one in every):
+            return None
+        return [*dict.fromkeys(one.name for one in every if one.name)]
+
+    def extend_apart(
+        self, relation: Relation, node: Node, names: Sequence[str], here: Ids, bound: Bound
+    ) -> tuple[Ids, Bound]:
+        """Return what `extend` does [ways] for a node with `names_apart`, given nodes [rows]: it is bound
+        once, and what it binds counts once for each row, however many nodes lead there."""
+        ids, back = self.ids(node), relation.of if isinstance(relation, Inverse) else Inverse(relation)
+        ids = ids[back.exists(self.nodes, ids, np.unique(here))]
+        at, below = self.bind(node, ids, {name: np.full(len(ids), NONE) for name in names})
+        ids, first, number = ids[at], at, np.zeros(len(at), np.int64)
+        for name in names:
+            keys = number * (self.nodes.count + 1) + below[name] + 1
+            _, first, number = np.unique(keys, return_index=True, return_inverse=True)
+        if len(first) <= FEW:
+            own = [relation.exists(self.nodes, here, ids[number == k]) for k in range(len(first))]
+            which, rows = np.nonzero(np.reshape(own, (len(first), len(here))))
+        else:
+            pairs, there = relation.pairs(self.nodes, here, ids)
+            rows, which = np.divmod(np.unique(pairs * len(first) + number[there]), len(first))
+        if len(rows) > self.most:
+            raise TooMany
+        rows, bound = _taken(rows, bound)
+        return rows, bound | {name: below[name][first][which] for name in names}
 
     def bind(self, node: Node, here: Ids, bound: Bound) -> tuple[Ids, Bound]:
         """Return the rows in which a node of the pattern can be the node here [rows], and what is bound."""

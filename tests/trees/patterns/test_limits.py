@@ -58,6 +58,11 @@ def test_sets_of_nodes_take_no_products() -> None:
         ("B >+(A) A=a", DEEP, 1000),
         ("A << (A << (A << (A << B)))", DEEP, 997),
         ("A $ (A $ (A $ A))", FLAT, 1000),
+        ("A << (A << (A << (A << B=b)))", DEEP, 997),
+        ("A >> (A >> (A >> (A >: ROOT=b)))", DEEP, 997),
+        ("B >> (A >+(A) (A >: ROOT=b))", DEEP, 1),
+        ("S <: (A=a << (A << (A << B=b)))", Tree.from_string(f"(S {DEEP})"), 1),
+        ("S < (A .. (A .. (A .. (A < a=a))))", Tree.from_string("(S " + "(A b) " * 500 + "(A a))"), 1),
     ):
         assert len(tree.search(pattern, timeout=1)) == count, pattern
 
