@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +75,7 @@ def phrases(
     columns = _columns(len(files) > 1, any(is_parsed(file, reading) for file in files), head)
     safe = to == "csv" if safe is None else safe
     table = counts.opened(output, to, safe) if counted else TABLES[to].opened(output, columns, safe)
+    reading = replace(reading, bare=counted)
     with table as put:
         for file, number, sentence in _sentences(files, reading):
             ctree = rules.headed(sentence.tree) if head else sentence.tree

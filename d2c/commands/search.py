@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -103,6 +104,8 @@ def search(
     counts, to = CountTable("pattern", "matches"), options["to"] or table_format(output)
     columns, safe = _columns(pattern, to, files, reading, options), to == "csv"
     patterns, none = (pattern, *also), True
+    if counted and not any(compiled(one).heads for one in patterns):
+        reading = replace(reading, bare=True)
     table = counts.opened(output, to, safe) if counted else TABLES[to].opened(output, columns, safe)
     with table as put:
         for file in files:

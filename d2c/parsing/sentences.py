@@ -41,7 +41,7 @@ def sentences_in(file: Path, reading: Reading, refusals: Refusals, dtrees: bool 
         return (Sentence(dtree.tokens, dtree=dtree) for dtree in read_conllu(file, refusals))
     form = treebank_format(file, reading.format_name)
     if form.name in PARSED:
-        return read_parsed(file, form, Options(charset=reading.charset), refusals)
+        return read_parsed(file, form, Options(charset=reading.charset, bare=reading.bare), refusals)
     ctrees = reading.transformed(reading.read(file, refusals), file, refusals)
     return (Sentence(ctree.tokens, ctree=ctree) for ctree in ctrees)
 

@@ -77,7 +77,7 @@ class _Grammar:
     def node(self) -> str:
         kind, choose = self.rng.random(), self.rng.choice
         if self.names and kind < 0.15:
-            return choose("=~") + choose(self.names)
+            return f"{choose('=~')}{choose(self.names)}"
         text = choose([*LABELS, *LABELS, "__", "S", "A|B", "ROOT", "@A", "!A", "a"])
         if kind > 0.9:
             text = choose(_EXPRESSIONS)

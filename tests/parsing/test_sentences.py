@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from d2c.commands.cli import cli
-from d2c.parsing.json_lines import sentence_of_row
+from d2c.parsing.json_lines import format_tree, sentence_of_row
 from d2c.parsing.sentence import Sentence
 from d2c.parsing.sentences import numbered_sentences
 from d2c.trees.formats.discbracket import parse_discbracket
@@ -66,6 +66,39 @@ def test_a_table_of_corpus(corpus: Path) -> None:
     assert she.tree.head_children is not None and she.source is not None
     assert (she.source.text, list(she.source.offsets or ())) == ("She left.", [(10, 13), (14, 18), (18, 19)])
     assert (gaps.ctree, gaps.confidences, gaps.source) == (parse_discbracket(GAP), None, None)
+
+
+def test_trees_alone_are_those_of_the_brackets(corpus: Path, tmp_path: Path) -> None:
+    from d2c.corpora.rows import SCHEMA
+
+    file, bare = corpus / "part-000000.parquet", Reading(bare=True)
+    for (number, one), (other, whole) in zip(
+        numbered_sentences(file, bare), numbered_sentences(file, Reading()), strict=True
+    ):
+        assert (number, one.file, one.tokens) == (other, whole.file, whole.tokens)
+        assert format_tree(one.tree) == format_tree(whole.tree) and one.tree.head_children is None
+        assert (one.source, one.confidences) == (None, None)
+    odd = SHE | {
+        "tokens": ["-LRB-", "a b", "0=x"],
+        "bracket": "(TOP (S (NP (PRP -LRB-)) (VP (VBD a\xa0b) (. 0=x))))",
+    }
+    file = tmp_path / "x.parquet"
+    pq.write_table(pa.Table.from_pylist([odd], schema=SCHEMA), file)
+    [(_, one)] = numbered_sentences(file, bare)
+    assert one.tree.tokens.forms == ("-LRB-", "a b", "0=x") and one.tree.labels == ("NP", "VP", "S")
+    for bracket in (
+        "(TOP (S (PRP a)))",
+        "(TOP (S (A a) (B b) (C c))) (D d)",
+        "(TOP (S (A a) (B b) (C c)",
+        ")",
+    ):
+        pq.write_table(pa.Table.from_pylist([SHE | {"bracket": bracket}], schema=SCHEMA), file)
+        with faulty(file, sentence=1):
+            list(numbered_sentences(file, bare))
+    counted = CliRunner().invoke(cli, ["search", "VP", str(corpus), "--count"], catch_exceptions=False)
+    assert [line.split("\t")[2:5] for line in counted.stdout.splitlines()[1:]] == [["1"] * 3] * 2
+    heads = CliRunner().invoke(cli, ["search", "S <# VP", str(corpus), "--count"], catch_exceptions=False)
+    assert [line.split("\t")[2] for line in heads.stdout.splitlines()[1:]] == ["1", "1"]
 
 
 def test_commands_read_it(corpus: Path, tmp_path: Path) -> None:

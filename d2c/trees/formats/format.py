@@ -92,6 +92,7 @@ class Options:
     convention: by which labels are cleaned; None: told by the first trees
     unparsed:   sentences that were not parsed, too, as the marked tree that is in their place
     wordless:   such a tree in place of those of traces alone, too
+    bare:       of tables the trees alone, as their brackets say them, without heads and places in a text
     by_labels:  heads are marked by labels, if at all: a file in which none is marked is refused
     left_out:   counts what the file says and trees do not keep
     marks:      counts the first trees of files, and those in which a head child is marked
@@ -106,6 +107,7 @@ class Options:
     convention: ConventionName | None = None
     unparsed: bool = True
     wordless: bool = False
+    bare: bool = False
     by_labels: bool = False
     left_out: Counter[str] = field(default_factory=Counter)
     marks: Counter[str] = field(default_factory=Counter)

@@ -11,7 +11,7 @@ with gaps take as much as their nodes have tokens.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
@@ -23,7 +23,7 @@ from d2c.base.errors import FormatError, needs
 from d2c.base.files import AnyPath, open_input
 from d2c.trees.conversion import to_dependencies
 from d2c.trees.ctree import NO_CTREE, CTree, Tokens, child_over, tree_of, trusted_ctree
-from d2c.trees.formats.brackets import escape
+from d2c.trees.formats.brackets import bracket_trees, escape
 from d2c.trees.formats.conllu import comment_of
 from d2c.trees.formats.discbracket import is_discbracket, parse_discbracket
 from d2c.trees.formats.format import Attribute, CFormat, Items, Options, Reader, check_text, item_reader
@@ -36,6 +36,7 @@ Value = TypeVar("Value")
 _TOP = "TOP"
 _ROWS = 1000  # of a table that are read at once
 _COLUMNS = ["file", "text", "tokens", "offsets", "tags", "bracket", "spans", "error"]  # that a table has
+_BARE = ["file", "tokens", "tags", "bracket", "error"]  # that its trees need
 _MORE = ["heads"]  # that it may have, beside texts and numbers
 _BESIDE = ("start", "end", "bracket")  # texts and numbers that the tree and places of words say again
 _CALLED = {"sentence_id": "sent_id"}  # in comments
@@ -49,7 +50,7 @@ def _lines(path: AnyPath, options: Options) -> Iterator[tuple[int, str]]:
         yield from ((number, line) for number, line in enumerate(stream, 1) if not line.isspace())
 
 
-def _rows(path: AnyPath, _options: Options) -> Iterator[tuple[int, Shown]]:
+def _rows(path: AnyPath, options: Options) -> Iterator[tuple[int, Shown]]:
     """Yield the rows of a table, what has fields as lists of these: {"start": [0, 4], "end": [3, 8]}."""
     parquet, arrow = needs("pyarrow.parquet"), needs("pyarrow")
     simple = arrow.types.is_string, arrow.types.is_integer
@@ -61,7 +62,8 @@ def _rows(path: AnyPath, _options: Options) -> Iterator[tuple[int, Shown]]:
                     str(path), 0, 0, f"no table of `d2c corpus`: it has no column {missing[0]!r}"
                 )
             also = [name for name, kind in kinds.items() if any(one(kind) for one in simple)]
-            read = [name for name in kinds if name in (*_COLUMNS, *_MORE, *also)]
+            wanted = _BARE if options.bare else [*_COLUMNS, *_MORE, *also]
+            read = [name for name in kinds if name in wanted]
             for batch in opened.iter_batches(_ROWS, columns=read):
                 columns = [
                     _in_fields(column) if name in _WITH_FIELDS else column.to_pylist()
@@ -94,6 +96,8 @@ def _shown_in_row(row: Shown) -> Shown:
     if not row["error"] and not row["bracket"]:
         raise TypeError
     shown = {name: value for name, value in row.items() if value is not None}
+    if "offsets" not in row:  # a bare tree
+        return shown
     if offsets := [*zip(row["offsets"]["start"], row["offsets"]["end"], strict=True)]:
         return shown | {"offsets": offsets}
     del shown["offsets"]
@@ -159,16 +163,24 @@ def parsed_tree(shown: Shown) -> tuple[CTree, tuple[float, ...] | None]:
         raise ValueError("0 tokens with 0 tags")
     if bracket and _numbers_words(bracket, tokens.forms):
         # Brackets write some words and tags otherwise: (, and what holds blanks.
-        ctree = parse_discbracket(bracket)
-        if len(ctree.tokens) != len(tokens):
-            raise ValueError("its brackets are not over its tokens")
-        return replace(ctree, tokens=tokens), None
+        return _over(tokens, [parse_discbracket(bracket)]), None
+    if bracket and "spans" not in shown:
+        return _over(tokens, bracket_trees(bracket)), None
     spans = _Spans.of(shown["spans"])
     ctree, order = _nested(tokens, spans) or _over_tokens(tokens, spans)
     if not order:  # a word alone: no node lacks its head child
         ctree = replace(ctree, head_children=())
     shares = spans.confidences
     return ctree, None if shares is None else tuple([float(shares[k]) for k in order])
+
+
+def _over(tokens: Tokens, ctrees: Iterable[CTree]) -> CTree:
+    """Return the one tree, over a sentence's own tokens. Raises ValueError where it is not over so many."""
+    found = [*ctrees]
+    if len(found) != 1 or len(found[0].tokens) != len(tokens):
+        raise ValueError("its brackets are not over its tokens")
+    ctree = found[0]
+    return trusted_ctree(tokens, ctree.labels, ctree.children, ctree.head_children, ctree.top)
 
 
 class _Spans(NamedTuple):
@@ -274,7 +286,7 @@ def _tokens_of(spans: _Spans, k: int, n: int) -> Sequence[int]:
 def _numbers_words(bracket: str, tokens: Sequence[str]) -> bool:
     """Return whether brackets are discbracket; words such as `1=2` alone make others look like it."""
     leaves = (f" {i}={escape(token)})" for i, token in enumerate(tokens))
-    return all(leaf in bracket for leaf in leaves) and is_discbracket(bracket)
+    return " 0=" in bracket and all(leaf in bracket for leaf in leaves) and is_discbracket(bracket)
 
 
 def _ctree(shown: Shown, options: Options) -> CTree:

@@ -40,7 +40,7 @@ class Reading:
     raw: trees keep traces, function tags and indices; strict: what stands between trees is an error;
     charset: of files that are not in UTF-8; n_best: all parses of n-best lists; convention: of labels, None
     for what a file's first trees tell; unparsed: with marked trees for what was not parsed, as guesses have;
-    wordless: for trees of traces alone, too;
+    wordless: for trees of traces alone, too; bare: of tables trees alone, as `Options` says;
     continuous: `raise` or `split` gaps; merge, unbinarize: first undo that, or a binarization; edits: what
     each tree is made before that; over: yields the trees of a file after edits; last: what each tree is made
     at the end; faults: what becomes of sentences that cannot be read; left_out: by file, what trees do not
@@ -58,6 +58,7 @@ class Reading:
     convention: ConventionName | None = None
     unparsed: bool = False
     wordless: bool = False
+    bare: bool = False
     continuous: str | None = None
     merge: bool = False
     edits: tuple[Callable[[CTree], CTree], ...] = ()
@@ -146,7 +147,7 @@ class Reading:
     def _options(self, path: Path, form: Format[CTree]) -> Options:
         left_out = self.left_out[file_name(path)] = Counter()
         own = self.marked, self.traces, self.strict, self.charset, self.n_best, self.convention
-        in_place = self.unparsed, self.wordless
+        in_place = self.unparsed, self.wordless, self.bare
         return Options(not self.raw, *own, *in_place, "heads" not in form.holds, left_out, self.marks)
 
 
