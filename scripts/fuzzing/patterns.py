@@ -78,7 +78,7 @@ class _Grammar:
         kind, choose = self.rng.random(), self.rng.choice
         if self.names and kind < 0.15:
             return f"{choose('=~')}{choose(self.names)}"
-        text = choose([*LABELS, *LABELS, "__", "S", "A|B", "ROOT", "@A", "!A", "a"])
+        text: str = choose([*LABELS, *LABELS, "__", "S", "A|B", "ROOT", "@A", "!A", "a"])
         if kind > 0.9:
             text = choose(_EXPRESSIONS)
         elif kind > 0.8:
