@@ -9,7 +9,7 @@ function html(parent, name, text) {
   return made;
 }
 
-const place = s => [s.file, s.source, s.i].filter(Boolean).join(" ");
+const placeOf = s => [s.file, s.source, s.i].filter(Boolean).join(" ");
 
 // Whether each token is in what was found in any of the trees.
 function coveredBy(s, nodes) {
@@ -106,7 +106,7 @@ function browse(page) {
     const { s, nodes } = found[current], box = $("pictures"), compact = $("compact").checked, hit = coveredBy(s, nodes);
     const trees = s.c.filter(tree => tree), middles = middlesOf(s, trees, [...s.w.keys()], compact);
     box.textContent = "";
-    const sentence = html(box, "p", `${place(s)}: `);
+    const sentence = html(box, "p", `${placeOf(s)}: `);
     sentence.id = "sentence";
     write(sentence, s, hit, 0);
     page.shown?.(s, hit, sentence);
