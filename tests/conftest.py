@@ -6,9 +6,10 @@ hypothesis does not take a pause for a slow test.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -30,41 +31,74 @@ settings.register_profile("quick", settings.get_profile("thorough"), max_example
 settings.load_profile("quick")  # unless --hypothesis-profile names another one
 
 SAMPLE = Path(__file__).parents[1] / "data" / "sample" / "train.mrg"
+Once = Callable[[str, Callable[[Path], None]], Path]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with files that have slow tests, that no process is alone with one in the end."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
 
 
 @pytest.fixture(scope="session")
-def small_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def once(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Once:
+    """Has a directory of a name filled by whichever process of a run is the first to need it."""
+    base = tmp_path_factory.getbasetemp()
+    place = base.parent if hasattr(request.config, "workerinput") else base
+
+    def filled_once(name: str, fill: Callable[[Path], None]) -> Path:
+        directory = place / name
+        with open(place / f"{name}.filled", "a") as said:
+            fcntl.flock(said, fcntl.LOCK_EX)
+            if not said.tell():
+                directory.mkdir()
+                fill(directory)
+                said.write("yes")
+        return directory
+
+    return filled_once
+
+
+@pytest.fixture(scope="session")
+def small_model(once: Once) -> Path:
     """The directory of a reduction with spaCy's d-parser, trained for some seconds on the bundled sample."""
-    directory = tmp_path_factory.mktemp("small")
-    ctrees = read_brackets(SAMPLE)
-    files = directory / "train.mrg", directory / "dev.mrg"
-    for file, count in zip(files, (200, 20), strict=True):
-        save_brackets(islice(ctrees, count), file)
-    train_models(TrainingSpec.of(*files, dparser="spacy", epochs=2), [directory / "model"])
-    return directory / "model"
+
+    def train(directory: Path) -> None:
+        ctrees = read_brackets(SAMPLE)
+        files = directory / "train.mrg", directory / "dev.mrg"
+        for file, count in zip(files, (200, 20), strict=True):
+            save_brackets(islice(ctrees, count), file)
+        train_models(TrainingSpec.of(*files, dparser="spacy", epochs=2), [directory / "model"])
+
+    return once("small", train) / "model"
 
 
 @pytest.fixture(scope="session")
-def tagged_model(small_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def tagged_model(small_model: Path, once: Once) -> Path:
     """The small model with a tagger; its directory is called `en`."""
-    trained, directory = tmp_path_factory.mktemp("tagged"), tmp_path_factory.mktemp("models") / "en"
-    shutil.copytree(small_model, trained, dirs_exist_ok=True)
-    files = [small_model.parent / f"{part}.mrg" for part in ("train", "dev")]
-    TaggerChoice(name="spacy", preset="small").train(files, CLEANED, "collins", trained / "tagger")
-    model = Model.load(small_model)
-    model.tagger_name = "spacy"
-    model.save(directory, trained)
-    return directory
+
+    def train(directory: Path) -> None:
+        trained = directory / "trained"
+        shutil.copytree(small_model, trained)
+        files = [small_model.parent / f"{part}.mrg" for part in ("train", "dev")]
+        TaggerChoice(name="spacy", preset="small").train(files, CLEANED, "collins", trained / "tagger")
+        model = Model.load(small_model)
+        model.tagger_name = "spacy"
+        model.save(directory / "models" / "en", trained)
+
+    return once("tagged", train) / "models" / "en"
 
 
 @pytest.fixture(scope="session")
-def chart_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def chart_model(once: Once) -> Path:
     """The directory of constrained CKY, whose route converts any d-trees; it has no d-parser of its own."""
-    directory = tmp_path_factory.mktemp("chart")
-    save_brackets(islice(read_brackets(SAMPLE), 100), directory / "train.mrg")
-    spec = TrainingSpec.of(directory / "train.mrg", directory / "train.mrg", ("cky",), dparser="gold")
-    train_models(spec, [directory / "model"])
-    return directory / "model"
+
+    def train(directory: Path) -> None:
+        save_brackets(islice(read_brackets(SAMPLE), 100), directory / "train.mrg")
+        spec = TrainingSpec.of(directory / "train.mrg", directory / "train.mrg", ("cky",), dparser="gold")
+        train_models(spec, [directory / "model"])
+
+    return once("chart", train) / "model"
 
 
 @pytest.fixture(scope="session")

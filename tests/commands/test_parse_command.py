@@ -21,10 +21,11 @@ from d2c.base.files import open_input
 from d2c.commands.cli import cli
 from d2c.commands.progress import progress
 from d2c.routes.registry import make_route
-from d2c.trees.formats.brackets import parse_bracket, read_brackets, save_brackets
+from d2c.trees.formats.brackets import parse_bracket, read_brackets
 from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.formats.discbracket import read_discbracket
 from d2c.trees.formats.export import read_export
+from tests.conftest import SAMPLE
 
 pytest.importorskip("spacy")
 
@@ -35,26 +36,17 @@ Run = subprocess.CompletedProcess[str]
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    directory = tmp_path_factory.mktemp("model")
-    ctrees = read_brackets(ROOT / "data" / "sample" / "train.mrg")
-    files = directory / "train.mrg", directory / "dev.mrg"
-    for file, count in zip(files, (150, 20), strict=True):
-        save_brackets(islice(ctrees, count), file)
-    options = ["--preset", "small", "--dparser", "spacy", "--epochs", "2", "--tagger", "spacy"]
-    arguments = ["train", str(files[0]), "--dev", str(files[1]), "-o", str(directory / "m"), *options]
-    run = CliRunner().invoke(cli, arguments)
-    assert run.exit_code == 0, run.output
-    return directory / "m"
+def model(tagged_model: Path) -> Path:
+    return tagged_model
 
 
 @pytest.fixture(scope="module")
-def cky(model: Path) -> Path:
+def cky(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The same model with the other route."""
-    directory = model.parent / "cky"
+    directory = tmp_path_factory.mktemp("models") / "cky"
     shutil.copytree(model, directory)
     shutil.rmtree(directory / "route")
-    make_route("cky").fit(read_brackets(model.parent / "train.mrg")).save(directory / "route")
+    make_route("cky").fit(islice(read_brackets(SAMPLE), 150)).save(directory / "route")
     settings = json.loads((directory / "model.json").read_text()) | {"route": "cky"}
     del settings["files"]
     (directory / "model.json").write_text(json.dumps(settings))

@@ -233,6 +233,10 @@ def test_spacy_knows_what_it_assigns(small_model: Path) -> None:
     assert analysis["summary"]["d2c"]["assigns"] == [f"span._.{name}" for name in ATTRIBUTES]
 
 
+# As in a plain install. It takes each process seconds to import, and spaCy does so where it can.
+NO_TORCH = "import sys; sys.modules['torch'] = None"
+
+
 def install(directory: Path) -> dict[str, str]:
     """Make a distribution that says what d2c's does; return the environment of a process that sees it."""
     settings = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
@@ -249,6 +253,7 @@ def install(directory: Path) -> dict[str, str]:
 
 def test_spacy_finds_the_component_without_an_import(small_model: Path, tmp_path: Path) -> None:
     code = f"""
+{NO_TORCH}
 import spacy
 nlp = spacy.blank("en")
 nlp.add_pipe("sentencizer")
@@ -261,7 +266,8 @@ print(nlp(doc)[:]._.parse_string)
     assert run.stdout.startswith("(") and "(NNP Mary)" in run.stdout, run.stderr
 
 
-UNUSED = """
+UNUSED = f"""
+{NO_TORCH}
 import multiprocessing, sys
 import spacy
 from spacy.tokens import Span, Token
@@ -276,7 +282,8 @@ if __name__ == "__main__":
     assert not Token.has_extension("parse_string") and Span.get_extension("labels")[2] is labels
     print(*(doc[:]._.labels + doc.text for doc in nlp.pipe(["A.", "B."], n_process=2, batch_size=1)))
 """
-USED = """
+USED = f"""
+{NO_TORCH}
 import multiprocessing, sys
 import spacy
 
@@ -284,7 +291,7 @@ if __name__ == "__main__":
     multiprocessing.set_start_method(sys.argv[1])
     nlp = spacy.blank("en")
     nlp.add_pipe("sentencizer")
-    nlp.add_pipe("d2c", config={"model": "en-small"})
+    nlp.add_pipe("d2c", config={{"model": "en-small"}})
     print(*(doc[:1]._.labels[0] for doc in nlp.pipe(["They slept.", "Who?"], n_process=2, batch_size=1)))
 """
 

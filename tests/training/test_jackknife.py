@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Self
 
@@ -86,9 +87,9 @@ def test_spines_are_refused_before_folds_are_trained(tmp_path: Path, route: str)
 @pytest.mark.slow
 def test_two_stages_jackknifed_from_the_command_line(tmp_path: Path) -> None:
     pytest.importorskip("spacy")
-    train = tmp_path / "train.mrg"
-    save_brackets(list(read_brackets(SAMPLE / "train.mrg"))[:200], train)
-    treebanks = [str(train), str(SAMPLE / "dev.mrg")]
+    treebanks = [str(tmp_path / f"{part}.mrg") for part in ("train", "dev")]
+    for part, file, count in zip(("train", "dev"), treebanks, (100, 20), strict=True):
+        save_brackets(islice(read_brackets(SAMPLE / f"{part}.mrg"), count), file)
     options = ["--dparser", "spacy", "--epochs", "1", "--jackknife", "2"]
     model = tmp_path / "model"
     arguments = ["train", treebanks[0], "--dev", treebanks[1], "-o", str(model), "--route", "labeler"]
@@ -97,7 +98,7 @@ def test_two_stages_jackknifed_from_the_command_line(tmp_path: Path) -> None:
     trained = Model.load(model)
     assert isinstance(trained.route, TwoStage)
     assert trained.route.labeler_.stacked_
-    trees = list(read_brackets(SAMPLE / "dev.mrg", clean=True))
+    trees = list(read_brackets(treebanks[1], clean=True))
     assert [ctree.tokens for ctree in trained.parse(tree.tokens for tree in trees)] == [
         t.tokens for t in trees
     ]
