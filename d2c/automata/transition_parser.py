@@ -94,7 +94,7 @@ class TransitionParser(DependencyParser):
     def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
         """Yield the d-tree of each sentence, in order; some hundred sentences are held at a time."""
         oracle, counts = self._trained(), Counter[str]()
-        for batch in batches(sentences, _BATCH):
+        for batch in batches(sentences, _BATCH, len):
             yield from map(_dtree, batch, SEARCHES[self.settings.search](oracle, batch, counts))
         for what, count in counts.items():
             if count:

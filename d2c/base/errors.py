@@ -33,6 +33,9 @@ def shortened(text: str, longest: int) -> str:
     return f"{text[:half]}...{text[-half:]}"
 
 
+_SHORT_OF_MEMORY = "allocate memory", "out of memory", "bad_alloc"  # on a CPU, on a GPU, in C++
+
+
 class FormatError(ValueError):
     """Malformed input: `FILE:LINE: sentence S: what is wrong`. Lines and sentences from 1, 0 = unknown."""
 
@@ -71,6 +74,12 @@ class FormatErrors(FormatError):
     def after(self, sentences: int) -> FormatError:
         """Add these sentences to the number of each error."""
         return FormatErrors([error.after(sentences) for error in self.errors])
+
+
+def is_short_of_memory(error: BaseException) -> bool:
+    """Return whether an error says that memory is short, as torch's RuntimeErrors may."""
+    said = str(error)
+    return isinstance(error, MemoryError) or any(one in said for one in _SHORT_OF_MEMORY)
 
 
 class ModelError(ValueError):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, closing
@@ -21,10 +20,10 @@ from d2c.base.errors import needs
 from d2c.base.inputs import names_of
 from d2c.commands.options import Sectioned, kind_option, language_option, model_path, option_of
 from d2c.commands.parse import SOME_FAILED
-from d2c.commands.progress import Heartbeat, progress
-from d2c.commands.terminal import say
+from d2c.commands.progress import heartbeat, progress
+from d2c.commands.terminal import report_cut, say, warn_of_memory
 from d2c.corpora.options import CorpusOptions
-from d2c.models.names import DEFAULTS, default, is_model, known
+from d2c.models.names import DEFAULTS, default, find, is_model, known
 
 if TYPE_CHECKING:
     from d2c.base.workers import WorkerPool
@@ -68,6 +67,7 @@ _MOST_NAMED = 20  # sentences that are named
 )
 @option_of(CorpusOptions, "shard_size")
 @option_of(CorpusOptions, "batch_size")
+@option_of(CorpusOptions, "max_words")
 @option_of(CorpusOptions, "patience")
 @click.option("--resume", is_flag=True, help="Continue with what is in DIR, if anything.")
 @option_of(CorpusOptions, "retry_failed")
@@ -126,9 +126,9 @@ def _run(inputs: Inputs, manifest: Manifest, start: Start) -> JobSummary:
     """Do the job; say how far it is, and name the first sentences that cannot be parsed."""
     from d2c.corpora.job import SUMMARY, JobSummary, run
 
-    begin, named, words = time.monotonic(), 0, 0
+    begin, named, words, cut = time.monotonic(), 0, 0, 0
     with ExitStack() as stack:
-        tell = say if sys.stderr.isatty() else stack.enter_context(Heartbeat()).say
+        tell = stack.enter_context(heartbeat())
         more = stack.enter_context(progress(f"parsing {names_of(tuple(inputs.files))}", tell=tell))
         for done in stack.enter_context(closing(run(inputs, manifest, start))):
             (manifest.directory / SUMMARY).unlink(missing_ok=True)  # true until then: `run` may refuse
@@ -136,7 +136,9 @@ def _run(inputs: Inputs, manifest: Manifest, start: Start) -> JobSummary:
                 tell(f"d2c: {error}")
             named += len(done.errors)
             words += done.tokens
+            cut += done.cut
             more(done.sentences, done.tokens, done.share)
+    report_cut(cut, inputs.options.max_words)
     return JobSummary.of(manifest, inputs, words, time.monotonic() - begin)
 
 
@@ -192,6 +194,8 @@ def _planned(
 def _pool(
     backend: str, workers: int | None, address: str | None, job: Job
 ) -> AbstractContextManager[WorkerPool]:
+    if not address:
+        warn_of_memory([find(job.model)], workers or os.cpu_count() or 1, "--workers")
     if backend == "ray":
         from d2c.corpora.actors import actors
 

@@ -52,7 +52,7 @@ _SECTIONS = {
         "kind language format_name text_field id_field head_rules move_punctuation traces continuous raw "
         "charset n_best"
     ),
-    "Processes and batches": "jobs batch_size workers address backend shard_size patience",
+    "Processes and batches": "jobs batch_size max_words workers address backend shard_size patience",
     "Errors and interruptions": "resume retry_failed strict max_errors skip_bad",
 }
 

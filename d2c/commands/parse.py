@@ -32,11 +32,11 @@ from d2c.commands.options import (
     timeout_option,
     to_option,
 )
-from d2c.commands.progress import ReadShare, progress
-from d2c.commands.terminal import report_repairs, say
+from d2c.commands.progress import ReadShare, heartbeat, progress
+from d2c.commands.terminal import report_cut, report_repairs, say, warn_of_memory
 from d2c.models.model import load_models, load_route, read_model_settings
 from d2c.models.names import DEFAULTS, default, find, is_model, known, nearest, passed_over
-from d2c.parsing.options import JSON_LINES, TAGGED, TAGGED_NAMES, TEXT_NAMES, ParseOptions
+from d2c.parsing.options import CUT, JSON_LINES, TAGGED, TAGGED_NAMES, TEXT_NAMES, ParseOptions
 from d2c.parsing.output import OUTPUTS, OutputFormat, format_by_name
 from d2c.training.warm_up import warmed_up_for
 from d2c.trees.formats.conllu import CONLLU
@@ -115,6 +115,7 @@ def _is_model(later: Path) -> bool:
     help="Processes; each loads the model and takes one core.",
 )
 @option_of(ParseOptions, "batch_size")
+@option_of(ParseOptions, "max_words")
 @click.option("--resume", is_flag=True, help="Continue an interrupted run.")
 @click.option("--strict", is_flag=True, help="Stop at the first line that cannot be parsed or written.")
 @option_of(ParseOptions, "device")
@@ -197,7 +198,9 @@ def _resumable(output: Path, finished: Finished) -> Iterator[None]:
 
 
 def _loaded(models: tuple[Path, ...], options: ParseOptions, jobs: int) -> tuple[Load, bool]:
-    """Return what loads the models, for several jobs pickled, and whether their trees may have gaps."""
+    """Return what loads the models, for several jobs pickled, and whether their trees may have gaps; say
+    before if memory may be short for them."""
+    warn_of_memory(models, jobs, "--jobs")
     load = partial(load_models, models, **options.of_model)
     with warmed_up_for(map(read_model_settings, models)):
         if jobs > 1:
@@ -249,7 +252,7 @@ def _shown(name: str, typed: bool, share: ReadShare) -> Iterator[Callable[[Done]
         say("d2c: type sentences, one on each line; Ctrl-D ends")
         yield lambda _: None
         return
-    with progress(f"parsing {name}", initial=share.done) as more:
+    with heartbeat() as tell, progress(f"parsing {name}", tell=tell, initial=share.done) as more:
         yield lambda done: more(done.sentences, done.tokens, share.after(done.sentences))
 
 
@@ -268,6 +271,7 @@ def _report(finished: Finished, options: ParseOptions) -> None:
     """Say what was repaired and refused; the latter is also the exit status."""
     if options.ctrees:
         report_repairs(finished.repairs)
+    report_cut(finished.repairs.counts[CUT], options.max_words)
     if finished.refused:
         say(f"{finished.refused:,} could not be parsed")
         if options.ctrees and options.kind == TAGGED and not finished.repairs.sentences:

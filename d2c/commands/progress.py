@@ -164,6 +164,16 @@ def progress(
         yield more
 
 
+@contextmanager
+def heartbeat() -> Iterator[Callable[[object], None]]:
+    """Provide what says lines; a `Heartbeat` says others between them, unless a terminal shows a bar."""
+    if sys.stderr.isatty():
+        yield say
+    else:
+        with Heartbeat() as beating:
+            yield beating.say
+
+
 class Reached(Protocol):
     """What was reached in training after a step, an `Evaluation` or `Epoch`: a line.
 

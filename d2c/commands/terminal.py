@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from io import TextIOWrapper
+from pathlib import Path
 from typing import Any
 
 import click
@@ -15,6 +16,7 @@ import click
 from d2c.base.columns import terminal_width, wrapped
 from d2c.base.counting import many
 from d2c.base.errors import FormatError, printable
+from d2c.base.memory import free_memory, memory_of
 from d2c.trees.repair import Repairs
 
 _EVERY = 0.1  # seconds between bars, as of tqdm itself
@@ -122,3 +124,20 @@ class Skipped:
 def report_repairs(repairs: Repairs) -> None:
     """Print how much was decoded, and what of it was repaired."""
     say(f"{many(repairs.sentences, 'sentence')}, {many(repairs.tokens, 'token')}, {repairs}")
+
+
+def warn_of_memory(models: Sequence[Path], processes: int, option: str) -> None:
+    """Say how much memory is needed, if it is more than is free. option: sets the number of processes"""
+    needed, free = processes * sum(map(memory_of, models)), free_memory()
+    if free is not None and needed > free:
+        names, gb = " and ".join(model.resolve().name for model in models), 1e9
+        say(
+            f"d2c: {many(processes, 'process')} with {names} may need {needed / gb:.1f} GB of memory, and "
+            f"{free / gb:.1f} GB are free; a lower {option} and --batch-size need less"
+        )
+
+
+def report_cut(sentences: int, most: int) -> None:
+    """Print how many sentences were parsed in pieces, if any: those of more words than that."""
+    if sentences:
+        say(f"{many(sentences, 'sentence')} of more than {most:,} words parsed in pieces; see --max-words")

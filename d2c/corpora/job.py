@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
+from d2c.base.batches import WORDS
 from d2c.base.counting import many
 from d2c.base.errors import FormatError
 from d2c.base.files import open_output
@@ -48,16 +49,18 @@ class Shard(NamedTuple):
 
 
 def cut(records: Iterable[Record], options: CorpusOptions) -> Iterator[Shard]:
-    """Cut records into shards and batches of about so many sentences; one shard is held at a time."""
+    """Cut records into shards and batches of about so many sentences, with room for WORDS each; one shard is
+    held at a time."""
     number, batches = 0, list[WorkerTask]()
-    held, size, total = list[Record](), 0, 0
+    held, size, words, total = list[Record](), 0, 0, 0
     for record in records:
         held.append(record)
         more = record.size(options.kind)
-        size, total = size + more, total + more
-        if size >= options.batch_size or total >= options.shard_size:
+        size, total, words = size + more, total + more, words + record.words
+        full = size >= options.batch_size or words >= options.batch_size * WORDS
+        if full or total >= options.shard_size:
             batches.append(WorkerTask(tuple(held), size=size))
-            held, size = [], 0
+            held, size, words = [], 0, 0
         if total >= options.shard_size:
             yield Shard(number, batches)
             number, batches, total = number + 1, [], 0
@@ -76,10 +79,15 @@ def digest_of_records(records: Iterable[Record]) -> str:
 
 
 class BatchDone(NamedTuple):
-    """What one more batch has brought; share: of what this run has to do, how much is done, about."""
+    """What one more batch has brought.
+
+    cut:   sentences that were parsed in pieces
+    share: of what this run has to do, how much is done, about
+    """
 
     sentences: int
     tokens: int
+    cut: int
     errors: list[FormatError]
     share: float
 
@@ -173,7 +181,8 @@ class _Unfinished:
             bad = table.filter(table["error"].is_valid()).select(["file", "line", "error"])
             errors += [FormatError(row["file"], row["line"], 0, row["error"]) for row in bad.to_pylist()]
         share = min(1.0, self._done / max(1, self._inputs.total - self._skipped))
-        return BatchDone(sum(table.num_rows for table in tables), sum(map(_tokens, tables)), errors, share)
+        cut = sum(len(table) - table["pieces"].to_pylist().count(0) for table in tables)
+        return BatchDone(sum(map(len, tables)), sum(map(_tokens, tables)), cut, errors, share)
 
 
 def _tokens(table: pa.Table) -> int:

@@ -24,6 +24,7 @@ from d2c.trees.formats.conllu import comment_of
 from d2c.trees.formats.format import check_text
 
 _SENTENCE = 100  # characters, about: for cutting shards before sentences are known
+_WORD = 6  # characters, about, with the blank after it
 
 
 class FileFormat(NamedTuple):
@@ -67,6 +68,11 @@ class Record(NamedTuple):
         form = RECORDS[self.format]
         one = form.tagged or not (form.documents or KINDS[kind].split)
         return 1 if one else 1 + len(self.text) // _SENTENCE
+
+    @property
+    def words(self) -> int:
+        """Return about how many words it has."""
+        return self.text.count("\n") if RECORDS[self.format].tagged else len(self.text) // _WORD
 
 
 def sentences_of_record(

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from d2c.base.errors import FormatError, ModelError
+from d2c.base.errors import FormatError, ModelError, is_short_of_memory
 from d2c.base.model_files import digest_of_directory, first_line
 from d2c.base.workers import SHORT, Failed
 from d2c.corpora.options import CorpusOptions
@@ -78,7 +78,7 @@ class Job:
             except ModelError:
                 raise
             except Exception as error:  # of any kind: libraries are given what they have never seen
-                if isinstance(error, MemoryError) or "allocate memory" in str(error):  # torch: RuntimeError
+                if is_short_of_memory(error):
                     return Failed(SHORT, gone=True)  # the worker's fault, not the sentences'
                 return Failed(f"{type(error).__name__}: {first_line(error)}")
 

@@ -210,7 +210,7 @@ class CommandParser(DependencyParser):
         if self.model_ is None:
             raise ModelError("this parser is not trained yet")
         done = 0
-        for window in batches(sentences, _WINDOW):
+        for window in batches(sentences, _WINDOW, len):
             try:
                 yield from self._parse(self.model_, window)
             except FormatError as error:

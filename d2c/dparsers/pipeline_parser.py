@@ -86,7 +86,7 @@ class PipelineParser(DependencyParser):
 
     def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
         """Yield the d-tree of each sentence, in order; about a thousand sentences are held at a time."""
-        for window in batches(sentences, _WINDOW):
+        for window in batches(sentences, _WINDOW, len):
             found = self._annotated(tokens.forms for tokens in window)
             yield from with_arcs(window, (one.arcs for one in found), self.pipeline)
 
@@ -95,7 +95,7 @@ class PipelineParser(DependencyParser):
 
         Raises ModelError where the pipeline has none for a word, or cuts words in two.
         """
-        for window in batches(sentences, _WINDOW):
+        for window in batches(sentences, _WINDOW, len):
             found = iter(self._annotated(window))
             for forms in window:
                 tags = next(found).tags if forms else ()

@@ -232,7 +232,7 @@ class Model:
     def _parsed(self, sentences: Iterable[Tokens], least: float) -> Iterator[DTree]:
         parse = parsing(self.dparser, self.arcs == "packed", least)
         if not self.dparser.abilities.tags:
-            return parse(chain.from_iterable(map(self._tagged, batches(sentences, _WINDOW))))
+            return parse(chain.from_iterable(map(self._tagged, batches(sentences, _WINDOW, len))))
         given, seen = tee(sentences)
         pairs = zip(given, parse(seen), strict=True)
         if self.tags == "predicted":

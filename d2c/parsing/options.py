@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from d2c.base.batches import WORDS
 from d2c.base.settings import Settings, setting
 from d2c.models.model import ARCS
 
@@ -16,6 +17,7 @@ INPUTS = (TAGGED, *TEXTS, JSON)
 TAGGED_NAMES, TEXT_NAMES, JSON_LINES = (".conllu", ".conll"), (".txt", ".text"), (".json", ".jsonl")
 _CALLED = {"format_name": "format"}  # options that are not called as their settings
 _FOLLOW = ("ctrees", "confidences")  # settings that are set by others
+CUT = "sentence cut into pieces"  # what it is called among repairs
 _OF_MODEL = ("device", "parse_command", "allow_pipeline", "timeout", "arcs")
 
 
@@ -43,7 +45,15 @@ class ParseOptions(Settings):
     best: int = setting(
         1, "In JSON lines: up to K c-trees of each sentence, with their probabilities.", metavar="K", least=1
     )
-    batch_size: int = setting(512, "How many are parsed and written at once.", metavar="SENTENCES", least=1)
+    batch_size: int = setting(
+        512,
+        f"How many are parsed and written at once; fewer of more than {WORDS} words.",
+        metavar="SENTENCES",
+        least=1,
+    )
+    max_words: int = setting(
+        200, "A sentence of more is parsed in pieces under one root.", metavar="WORDS", least=8
+    )
     device: str | None = setting(None, "cpu, cuda, ...  [default: cuda if available]")
     parse_command: str | None = setting(None, "Command of a d-parser `cmd`; a model stores none.")
     allow_pipeline: str | None = setting(

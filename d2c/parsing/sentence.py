@@ -49,6 +49,7 @@ class Sentence:
     confidences: [K] how sure the parser is of each node, from 0 to 1; None where it does not say so
     alternatives: the best c-trees, of which `ctree` is the first, where several were wanted, with their
              probabilities, if the parser says them
+    pieces:  in how many it was parsed, if it has more words than are parsed at once; otherwise 0
     error:   why it has no trees but NO_DTREE and NO_CTREE
     """
 
@@ -65,6 +66,7 @@ class Sentence:
     ctree: CTree | None = None
     confidences: tuple[float, ...] | None = None
     alternatives: tuple[tuple[CTree, float | None], ...] = ()
+    pieces: int = plain(0, "int64")
     error: FormatError | None = None
 
     @property

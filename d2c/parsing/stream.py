@@ -1,7 +1,7 @@
 """Sentences of any kind through a model, in batches, in the order of the input.
 
 A batch is parsed apart from all others: it makes no difference which process parses it, or whether the batch
-before it was parsed in another run.
+before it was parsed in another run. Sentences of very many words are parsed in pieces (`d2c.parsing.pieces`).
 """
 
 from __future__ import annotations
@@ -18,13 +18,16 @@ from typing import Any, NamedTuple, TypeVar
 from threadpoolctl import threadpool_limits
 
 from d2c.base.batches import batches
-from d2c.base.errors import FormatError, ModelError
+from d2c.base.counting import many
+from d2c.base.errors import FormatError, ModelError, is_short_of_memory
+from d2c.base.progress import log
 from d2c.base.workers import in_order
 from d2c.models.calibration import calibrated
 from d2c.models.model import NO_TAGGER, Model
 from d2c.models.spelling import spelled
-from d2c.parsing.options import JSON, TAGGED, TEXTS, ParseOptions
+from d2c.parsing.options import CUT, JSON, TAGGED, TEXTS, ParseOptions
 from d2c.parsing.output import OUTPUTS
+from d2c.parsing.pieces import pieces_of, whole_of
 from d2c.parsing.sentence import Sentence
 from d2c.protocols.route import Confidences, Route
 from d2c.routes.compatibility import check_confidences, check_one_stream
@@ -37,6 +40,7 @@ from d2c.trees.formats.conllu import UPOS
 from d2c.trees.repair import Repairs
 
 Made = TypeVar("Made")
+_LESS = "fewer --jobs, a smaller --batch-size and --max-words need less"
 
 
 @dataclass(frozen=True)
@@ -69,9 +73,9 @@ class Done(NamedTuple):
 
 
 def batched(sentences: Iterable[Sentence], size: int) -> Iterator[Batch]:
-    """Number the sentences of the input, and cut it into batches."""
+    """Number the sentences of the input, and cut it into batches, by their words, too."""
     numbers, digest = count(1), hashlib.sha256()
-    for taken in batches(sentences, size):
+    for taken in batches(sentences, size, _words):
         numbered = [replace(sentence, number=next(numbers)) for sentence in taken]
         for sentence in numbered:
             digest.update(repr(_given(sentence)).encode("utf-8", "backslashreplace"))
@@ -141,6 +145,7 @@ class BatchParser:
         if options.best > 1 and model.route.abilities.k_best_arcs and model.dparser.abilities.packed_arcs:
             model = replace(model, arcs="packed")
         self._model, self._options = model, options
+        self._converts = model.dparser.abilities.given and options.kind == TAGGED
         if options.kind in TEXTS and model.tagger is None:
             raise ModelError(NO_TAGGER)
         if options.min_confidence > 0:
@@ -152,45 +157,92 @@ class BatchParser:
 
     def over(self, given: Iterable[Batch]) -> Iterator[Batch]:
         """Yield batches with the trees of their sentences, in order."""
-        model = self._model
-        if model.dparser.abilities.in_order:
+        if self._model.dparser.abilities.in_order:
             yield from self._along(given)
             return
-        converts = model.dparser.abilities.given and self._options.kind == TAGGED
         for batch in given:
-            if converts:
-                sentences = [_checked(sentence, model.route) for sentence in batch.sentences]
-                batch = replace(batch, sentences=sentences)
-                dtrees = iter([one.dtree for one in sentences if one.dtree and not one.error])
+            if self._converts:
+                sentences = [_checked(sentence, self._model.route) for sentence in batch.sentences]
+                batch, pieces = replace(batch, sentences=sentences), [[one] for one in sentences]
             else:
-                dtrees = model.parse_dependencies(_tokens(batch), model.least)
-            yield self._parsed(batch, dtrees)
+                pieces = pieces_of(batch.sentences, self._options.max_words, self._arcs)
+            yield self._joined(batch, pieces)
+
+    def _arcs(self, given: Iterable[Tokens]) -> Iterator[DTree]:
+        """Yield the d-tree of each sentence; one without arcs where memory is short for that."""
+        for part in batches(given, self._options.batch_size, len):
+            try:
+                yield from [*self._model.parse_dependencies(part, self._model.least)]
+            except (MemoryError, RuntimeError) as error:
+                if not is_short_of_memory(error):
+                    raise
+                yield from (DTree(tokens, (0,) * len(tokens)) for tokens in part)
 
     def _along(self, given: Iterable[Batch]) -> Iterator[Batch]:
         """Parse batches for a d-parser that must be given all sentences of the input as one stream."""
         ahead, behind = tee(given)
-        dtrees = self._model.parse_dependencies(chain.from_iterable(map(_tokens, ahead)))
+        words = (_tokens(batch.sentences) for batch in ahead)
+        dtrees = self._model.parse_dependencies(chain.from_iterable(words))
         for number, batch in enumerate(behind):
             if number == 0 and batch.sentences[0].number > 1:
                 check_one_stream(self._model.dparser, self._model.dparser_name, "--resume")
-            yield self._parsed(batch, dtrees)
+            yield replace(self._with_dtrees(batch.sentences, dtrees), digest=batch.digest)
         for _ in dtrees:  # the d-parser finds out that nothing is left
             raise AssertionError("more d-trees than sentences")
 
-    def _parsed(self, batch: Batch, dtrees: Iterator[DTree]) -> Batch:
-        """Take the d-trees of a batch from a stream; sentences with an error have none."""
+    def _joined(self, batch: Batch, pieces: Sequence[list[Sentence]]) -> Batch:
+        """Parse the pieces of each sentence of a batch, as many at a time as there may be, and join them."""
+        repairs, parsed, every = Repairs(), list[Sentence](), [*chain.from_iterable(pieces)]
+        for part in batches(every, self._options.batch_size, _words):
+            if len(part) < len(every):
+                log.debug("%s: piece %d of %d", _place(batch.sentences[0]), len(parsed) + 1, len(every))
+            found = self._parsed(part)
+            repairs.add(found.repairs)
+            parsed += found.sentences
+        rest, cut = iter(parsed), sum(len(own) > 1 for own in pieces)
+        sentences = [
+            whole_of(sentence, [*islice(rest, len(own))])
+            for sentence, own in zip(batch.sentences, pieces, strict=True)
+        ]
+        if cut:
+            repairs.sentences = max(0, repairs.sentences - len(every) + len(pieces))
+            repairs.counts[CUT] += cut
+        return Batch(sentences, batch.digest, repairs)
+
+    def _parsed(self, sentences: list[Sentence]) -> Batch:
+        """Parse sentences; where memory is short for that, halves of them, and so on: one for which alone it
+        is short has an error."""
+        try:
+            if self._converts:
+                dtrees = iter([one.dtree for one in sentences if one.dtree and not one.error])
+            else:
+                dtrees = self._model.parse_dependencies(_tokens(sentences), self._model.least)
+            return self._with_dtrees(sentences, dtrees)
+        except (MemoryError, RuntimeError) as error:
+            if not is_short_of_memory(error):
+                raise
+        first, middle = sentences[0], len(sentences) // 2
+        if not middle:
+            why = f"memory is short for {many(len(first.tokens), 'word')}; {_LESS}"
+            return Batch([first.failed(FormatError(first.file, first.line, 0, why))])
+        log.warning("memory is short from %s on: half as many are tried; %s", _place(first), _LESS)
+        halves = [self._parsed(half) for half in (sentences[:middle], sentences[middle:])]
+        halves[0].repairs.add(halves[1].repairs)
+        return Batch(halves[0].sentences + halves[1].sentences, "", halves[0].repairs)
+
+    def _with_dtrees(self, given: list[Sentence], dtrees: Iterator[DTree]) -> Batch:
+        """Give sentences the trees of the next d-trees of a stream; those with an error have none."""
         repairs, read = Repairs(), self._model.read
-        good = [sentence for sentence in batch.sentences if sentence.error is None]
+        good = [sentence for sentence in given if sentence.error is None]
         # Sums may depend on the number of threads that share them; so does speed, but jobs are for that.
         with threadpool_limits(1):
             taken = [*map(read, islice(dtrees, len(good)))]
             wanted = [sentence.wanted for sentence in good]
             trees = zip(taken, self._ctrees(taken, wanted, repairs), strict=True)
             sentences = [
-                sentence if sentence.error else self._with_trees(sentence, *next(trees))
-                for sentence in batch.sentences
+                sentence if sentence.error else self._with_trees(sentence, *next(trees)) for sentence in given
             ]
-        return Batch(sentences, batch.digest, repairs)
+        return Batch(sentences, "", repairs)
 
     def _with_trees(
         self, sentence: Sentence, dtree: DTree, found: tuple[CTree | None, Confidences]
@@ -237,8 +289,18 @@ class BatchParser:
             yield next(decoded) if own is None else route.within(dtree, own, repairs)
 
 
-def _tokens(batch: Batch) -> list[Tokens]:
-    return [sentence.tokens for sentence in batch.sentences if sentence.error is None]
+def _tokens(sentences: Iterable[Sentence]) -> list[Tokens]:
+    return [sentence.tokens for sentence in sentences if sentence.error is None]
+
+
+def _words(sentence: Sentence) -> int:
+    return len(sentence.tokens)
+
+
+def _place(sentence: Sentence) -> str:
+    """Return where a sentence is, as errors say it."""
+    place = f"line {sentence.line}" if sentence.line else f"sentence {sentence.number}"
+    return f"{sentence.file}, {place}" if sentence.file else place
 
 
 def _checked(sentence: Sentence, route: Route) -> Sentence:
@@ -288,7 +350,8 @@ class VotingParser:
         repairs = Repairs()
         for batch in parsed:
             repairs.add(batch.repairs)
-        repairs.sentences, repairs.tokens = parsed[0].repairs.sentences, parsed[0].repairs.tokens
+        own = parsed[0].repairs
+        repairs.sentences, repairs.tokens, repairs.counts[CUT] = own.sentences, own.tokens, own.counts[CUT]
         rows = zip(*(batch.sentences for batch in parsed), strict=True)
         sentences = [next((one for one in row if one.error), None) or self._vote(row) for row in rows]
         return Batch(sentences, parsed[0].digest, repairs)

@@ -12,7 +12,9 @@ from d2c.base.errors import ModelError
 from d2c.base.locks import SharedLock
 from d2c.models.model import Model, ModelSettings, load_route, read_model_settings
 from d2c.models.spelling import as_read, spelled
+from d2c.parsing.options import ParseOptions
 from d2c.parsing.sentence import Sentence
+from d2c.parsing.stream import BatchParser, batched
 from d2c.protocols.dparser import Tagger
 from d2c.protocols.route import Route
 from d2c.routes.compatibility import check_foreign
@@ -103,7 +105,19 @@ class PipelineModel:
             small, dtrees = self._settings.small_letters, [one.dtree for one in sentences if one.dtree]
             decoded = self._route.decode_all(as_read(one, small) for one in dtrees)
             return map(spelled, decoded, (one.tokens.forms for one in sentences))
-        return self._model.parse(sentence.tokens for sentence in sentences)
+        return self._made(sentences)
+
+    def _made(self, sentences: Sequence[Sentence]) -> Iterator[CTree]:
+        """Yield c-trees that the model makes as `d2c parse` does. Raises ModelError for a sentence for
+        which memory is short."""
+        options = ParseOptions()
+        for batch in BatchParser(self._model, options, alone=True).over(
+            batched(sentences, options.batch_size)
+        ):
+            for sentence in batch.sentences:
+                if sentence.error:
+                    raise ModelError(sentence.why)
+                yield sentence.tree
 
     def _load(self) -> None:
         with _LOADING:  # once, by the first thread that comes

@@ -227,7 +227,7 @@ class TrainedTagger(ABC):
         """Yield each sentence's words with their tags, in order; WINDOW sentences are held at a time."""
         if not self.tags_:
             raise ModelError("this tagger is not trained yet")
-        for window in batches(sentences, self.WINDOW):
+        for window in batches(sentences, self.WINDOW, len):
             tagged = self._predict([[form or EMPTY_FORM for form in forms] for forms in window])
             for forms, tags in zip(window, tagged, strict=True):
                 if len(tags) != len(forms):

@@ -45,6 +45,27 @@ class Tokens:
     def __len__(self) -> int:
         return len(self.forms)
 
+    def part(self, begin: int, end: int) -> Tokens:
+        """Return the words from one to before another, without what a file says of the sentence."""
+        lemmas, morphs = self.lemmas and self.lemmas[begin:end], self.morphs and self.morphs[begin:end]
+        return Tokens(self.forms[begin:end], self.tags[begin:end], lemmas, morphs)
+
+    def of_parts(self, parts: Sequence[Tokens]) -> Tokens:
+        """Return the columns of parts, one after the other, with what a file says of this sentence."""
+        whole = Tokens(
+            tuple(chain.from_iterable(one.forms for one in parts)),
+            tuple(chain.from_iterable(one.tags for one in parts)),
+            _column([one.lemmas for one in parts]),
+            _column([one.morphs for one in parts]),
+        )
+        return replace(whole, comments=self.comments, source=self.source)
+
+
+def _column(parts: Sequence[tuple[str, ...] | None]) -> tuple[str, ...] | None:
+    """Return the parts of a column, one after the other; None where one lacks it."""
+    there = [one for one in parts if one is not None]
+    return tuple(chain.from_iterable(there)) if len(there) == len(parts) else None
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CTree:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import compress
 
 from d2c.trees.cleaning import punctuates
-from d2c.trees.ctree import CTree, ordered
+from d2c.trees.ctree import CTree, Tokens, ordered
 
 _BLOCK = re.compile(r"(.+)\*([0-9]+)(?:\.([0-9]+))?", re.DOTALL)
 
@@ -49,6 +49,33 @@ def move_punctuation(ctree: CTree, is_mark: Callable[[str], bool] = punctuates) 
             for head, kids in zip(heads, children, strict=True)
         )
     return _with_children(ctree, children, heads)
+
+
+def under_one_root(ctrees: Sequence[CTree], label: str, given: Tokens) -> CTree:
+    """Return the tree over the words of several trees, whose roots become children of one node, the last of
+    its nodes; those of the trees keep their order. Its head child is the first. Linear time.
+
+    given: the sentence, as it was before it had tags
+    """
+    tokens = given.of_parts([ctree.tokens for ctree in ctrees])
+    labels, children, heads = list[str](), list[tuple[int, ...]](), list[int]()
+    roots, word = list[int](), 0
+    for ctree in ctrees:
+        n, node = len(ctree.tokens), len(tokens) + len(labels)
+        place = [*range(word, word + n), *range(node, node + len(ctree.labels))]
+        labels += ctree.labels
+        children += [tuple([place[kid] for kid in kids]) for kids in ctree.children]
+        heads += [place[head] for head in ctree.head_children or ()]
+        roots.append(place[-1])
+        word += n
+    headed = all(ctree.head_children is not None for ctree in ctrees)
+    return CTree(
+        tokens,
+        (*labels, label),
+        (*children, tuple(roots)),
+        (*heads, roots[0]) if headed else None,
+        ctrees[0].top,
+    )
 
 
 def raise_gaps(ctree: CTree) -> CTree:

@@ -36,6 +36,7 @@ COLUMNS = [
     "bracket",
     "spans",
     "error",
+    "pieces",
 ]
 
 
@@ -212,3 +213,13 @@ def test_wrong_words(
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     done = run(corpus_of, tmp_path / "other", small_model)
     assert str(done.exception).endswith("pip install -e '.[corpora]'") and not (tmp_path / "other").exists()
+
+
+def test_long_sentences_are_in_pieces(tagged_model: Path, tmp_path: Path) -> None:
+    (tmp_path / "x.txt").write_text("The dog slept .\n" + "the dog saw a cat and " * 7 + "\n")
+    done = run(tmp_path / "x.txt", tmp_path / "out", tagged_model, "--tokenized", "--max-words", "20")
+    assert done.exit_code == 0, done.output
+    short, long = rows(tmp_path / "out")
+    assert (short["pieces"], len(short["tokens"])) == (0, 4)
+    assert (long["pieces"], len(long["tokens"])) == (3, 42)
+    assert "1 sentence of more than 20 words parsed in pieces; see --max-words" in done.output

@@ -394,3 +394,8 @@ def test_stanza_is_silent(
     assert {record.name for record in caplog.records} == {"d2c.progress"}
     assert logging.getLogger("stanza").level == level
     assert capfd.readouterr() == ("", "")
+
+
+def test_of_a_very_long_word_the_beginning_is_seen() -> None:
+    [[row]] = [stanza_parser()._rows(Tokens(("http://" + "a/" * 6_000,), ("X",)))]
+    assert len(row[0]) == 1_000

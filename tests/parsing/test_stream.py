@@ -17,7 +17,7 @@ from d2c.dparsers.file_parser import FileParser
 from d2c.dparsers.settings import FileSettings
 from d2c.models.model import Model
 from d2c.parsing.input import read_sentences
-from d2c.parsing.options import JSON, ParseOptions
+from d2c.parsing.options import CUT, JSON, ParseOptions
 from d2c.parsing.sentence import Sentence, refused
 from d2c.parsing.stream import Done, batched, format_batch, parse_batches
 from d2c.protocols.abilities import DParserAbilities, RouteAbilities
@@ -227,3 +227,67 @@ def test_sentences_that_one_of_several_models_cannot_parse(tmp_path: Path) -> No
     file.write_text(file.read_text() + headless)
     [done] = parse([model(), Model("given", route, "given", route)], file, "brackets")
     assert [error.line for error in done.errors] == [4, 7]
+
+
+def test_a_long_sentence_is_parsed_in_pieces(tmp_path: Path) -> None:
+    file = tmp_path / "x.jsonl"
+    long = {"tokens": ["a"] * 20, "tags": ["A"] * 20, "require": [[7, 13, "X"]]}
+    short = {"tokens": ["a"] * 8, "tags": ["A"] * 8}
+    file.write_text(f"{json.dumps(short)}\n{json.dumps(long)}\n")
+    [done] = parse(model(), file, "json", kind=JSON, max_words=8)
+    first, second = map(json.loads, done.text.splitlines())
+    assert "pieces" not in first
+    assert second["pieces"] == 4
+    tops = [(one["label"], one["start"], one["end"]) for one in second["spans"]]
+    assert tops[0] == ("S", 0, 20)
+    assert ("X", 7, 13) in tops
+    assert (done.repairs.counts[CUT], done.sentences, done.tokens) == (1, 2, 28)
+
+
+class Short(Flat):
+    """A d-parser that has memory for so many words at a time; it keeps what it was asked for."""
+
+    def __init__(self, room: int) -> None:
+        self.room, self.asked = room, list[int]()
+
+    def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
+        given = [*sentences]
+        self.asked.append(sum(map(len, given)))
+        if self.asked[-1] > self.room:
+            raise RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: Error code 12")
+        return super().parse(given)
+
+
+def test_where_memory_is_short_batches_are_halved(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    file, dparser = tmp_path / "x.jsonl", Short(5)
+    rows = [{"tokens": ["a"] * n, "tags": ["A"] * n} for n in (2, 3, 6, 2)]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    [done] = parse(model(dparser), file, "brackets", kind=JSON)
+    flat = ["(TOP (S " + " ".join(["(A a)"] * n) + "))" for n in (2, 3, 6, 2)]
+    assert done.text.splitlines() == [*flat[:2], BAD.strip(), flat[3]]
+    why = "memory is short for 6 words; fewer --jobs, a smaller --batch-size and --max-words need less"
+    assert [str(error) for error in done.errors] == [f"{file}:3: {why}"]
+    assert dparser.asked == [13, 5, 8, 6, 2]
+    said = [record.getMessage() for record in caplog.records]
+    assert [one.partition(":")[0] for one in said] == [
+        "memory is short from line 1 on",
+        "memory is short from line 3 on",
+    ]
+
+
+def test_other_errors_of_a_parser_are_its_own(tmp_path: Path) -> None:
+    class Broken(Flat):
+        def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
+            raise RuntimeError("no such layer")
+
+    with pytest.raises(RuntimeError, match="no such layer"):
+        parse(model(Broken()), conllu(tmp_path, "a"), "brackets")
+
+
+def test_pieces_too_long_for_the_memory_cost_their_sentence_alone(tmp_path: Path) -> None:
+    file = tmp_path / "x.jsonl"
+    rows = [{"tokens": ["a"] * n, "tags": ["A"] * n} for n in (20, 2)]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    [done] = parse(model(Short(4)), file, "brackets", kind=JSON, max_words=8)
+    assert [error.line for error in done.errors] == [1]
+    assert done.text.splitlines()[1] == "(TOP (S (A a) (A a)))"

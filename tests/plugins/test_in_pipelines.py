@@ -15,7 +15,7 @@ from stanza.models.common.doc import Document
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from d2c.base.errors import ModelError
-from d2c.models.model import Model, load_route
+from d2c.models.model import load_route
 from d2c.parsing.sentence import Sentence
 from d2c.plugins.pipeline_model import PipelineModel
 from d2c.plugins.spacy.component import ConstituencyComponent
@@ -30,16 +30,16 @@ class _Tagger:
         return (Tokens(forms, ("X",) * len(forms)) for forms in sentences)
 
 
-def _parse(self: Model, sentences: Iterable[Tokens]) -> list[CTree]:
+def _parse(self: PipelineModel, sentences: Iterable[Sentence]) -> list[CTree]:
     """Trees with gaps: the first and the last of three words."""
-    tagged = self._tagged([*sentences])
+    tagged = self._model._tagged([sentence.tokens for sentence in sentences])
     return [build_ctree(tokens, ("VP", "S"), ((0, 2), (3, 1)), 4, (0, 3)) for tokens in tagged]
 
 
 @pytest.fixture
 def model(small_model: Path, monkeypatch: pytest.MonkeyPatch) -> PipelineModel:
     give_tagger(monkeypatch, _Tagger())
-    monkeypatch.setattr(Model, "parse", _parse)
+    monkeypatch.setattr(PipelineModel, "_made", _parse)
     return PipelineModel(small_model)
 
 
@@ -93,7 +93,7 @@ def test_one_thread_parses(
     with threadpool_limits(3):
         parse(model)
         assert threads() == {3}
-        monkeypatch.setattr(Model, "parse", look)
+        monkeypatch.setattr(PipelineModel, "_made", look)
         with pytest.raises(ModelError, match="enough seen"):
             parse(model)
         assert (seen, threads()) == ([{1}], {3})

@@ -120,7 +120,7 @@ class SpacyParser(SpacyEstimator, DependencyParser):
         """Yield the d-tree of each sentence, in order; about two thousand sentences are held at a time."""
         if self.nlp_ is None:
             raise ModelError("this parser is not trained yet")
-        for window in batches(sentences, _WINDOW):
+        for window in batches(sentences, _WINDOW, len):
             with forgetting(self.nlp_):
                 docs = self._component.pipe(map(self._doc, window), batch_size=_BATCH)
                 dtrees = [*map(self._dtree, window, docs)]

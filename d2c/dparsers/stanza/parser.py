@@ -52,6 +52,7 @@ GONE = (
 )
 _VECTORS, _CHARLM = "vectors.pt", ("charlm_forward.pt", "charlm_backward.pt")
 
+_LETTERS = 1000  # of a word that are seen: an encoder may take a piece for each
 _WINDOW = 1024  # sentences that `parse` sorts by length and holds at a time
 
 # Without its network over characters and its scores for directions and distances Stanza sees a third more
@@ -218,7 +219,7 @@ class StanzaParser(StanzaEstimator, DependencyParser):
     def _parse(self, sentences: Iterable[Tokens], least: float | None) -> Iterator[DTree]:
         if self.trainer_ is None:
             raise ModelError("this parser is not trained yet")
-        for window in batches(sentences, _WINDOW):
+        for window in batches(sentences, _WINDOW, len):
             with ONE_AT_A_TIME, quiet(), threads(self.settings.threads):
                 rows = [self._rows(tokens) for tokens in window if len(tokens)]
                 predicted = predict(self.trainer_, self.pretrain_, rows, least)
@@ -236,7 +237,7 @@ class StanzaParser(StanzaEstimator, DependencyParser):
     ) -> list[WordRow]:
         """Return a sentence as Stanza sees it."""
         blank = ("_",) * len(tokens)
-        forms = [form or "_" for form in tokens.forms]  # the network over characters needs one
+        forms = [form[:_LETTERS] or "_" for form in tokens.forms]  # the network over characters needs one
         own = (tokens.morphs or blank, tokens.tags, blank, tokens.lemmas or blank)
         if self.abilities.tags:
             own = (tokens.tags, tuple(map(shape, forms)), blank, blank)
