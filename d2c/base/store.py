@@ -29,6 +29,7 @@ from d2c.base.model_files import first_line
 from d2c.base.temporary import lock, staged_file
 
 Row = TypeVar("Row")
+_NOT_DECODED = (msgspec.ValidationError, ValueError, RecursionError)  # lines of something else
 
 
 class Journal:
@@ -88,8 +89,8 @@ class Journal:
         rows = list[Row]()
         for number, line in enumerate(self.lines[first:], first + 1):
             try:
-                rows.append(msgspec.json.decode(line, type=shape))
-            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+                rows.append(_decoded(line, shape))
+            except _NOT_DECODED as error:
                 raise FormatError(self._name, number, 0, first_line(error)) from None
         return rows
 
@@ -98,8 +99,8 @@ class Journal:
         the other's. None without a header.
         """
         try:
-            before = msgspec.json.decode(self.lines[0], type=dict[str, Any]) if self.lines else None
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            before = _decoded(self.lines[0], dict[str, Any]) if self.lines else None
+        except _NOT_DECODED:
             return None
         if before is None:
             return None
@@ -126,6 +127,14 @@ class Journal:
     def close(self) -> None:
         """Close the file, which ends the lock."""
         self._stream.close()
+
+
+def _decoded(line: bytes, shape: type[Row]) -> Row:
+    """Return a line as the types that `shape` says. Raises _NOT_DECODED.
+
+    msgspec's own reader takes no halves of characters, which names of files may have.
+    """
+    return msgspec.convert(json.loads(line), shape)
 
 
 def synchronize(directory: Path) -> None:

@@ -98,6 +98,15 @@ def test_a_file_that_was_added_while_the_first_shard_was_missing(here: Path) -> 
     expect("out", ["c.txt", "d.txt", "a.txt"])
 
 
+def test_a_name_that_is_no_text(here: Path) -> None:
+    """A job goes on from files whose names hold bytes that are not UTF-8."""
+    name = os.fsdecode(b"b\xff.txt")
+    write(name)
+    parse("out", [name])
+    assert parse("out", [name, "c.txt"]) == ["b 4 c 0", "c 1 c 2", "c 3 c 4"]
+    expect("out", [name, "c.txt"])
+
+
 def test_a_repaired_file(here: Path) -> None:
     """Nothing of it is in the output before, though its beginning could be read."""
     names = ["a.txt", "b.txt.gz", "c.txt"]
