@@ -1,4 +1,4 @@
-"""BERT in prediction, and the one that learns."""
+"""BERT in prediction, as torch computes it, and the one that learns."""
 
 from __future__ import annotations
 
@@ -12,10 +12,15 @@ import torch
 pytest.importorskip("stanza")
 pytest.importorskip("transformers", reason="needs the extra transformers")
 
-from d2c.dparsers.stanza import networks
+from d2c.dparsers.stanza import bert, networks
 from d2c.dparsers.stanza.bert import States
 from d2c.dparsers.stanza.encoder import Encoder, load_encoder, read_encoder, save_encoder, trainable
 from tests.dparsers.encoders import WINDOW, tiny_encoder
+
+
+@pytest.fixture(autouse=True)
+def torch_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bert, "compiled_layers", lambda *_: None)
 
 
 @pytest.mark.parametrize("able", [{}, {"amx_bf16": True}])

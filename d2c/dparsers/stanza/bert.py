@@ -1,15 +1,19 @@
 """BERT (Devlin et al., NAACL 2019) in prediction, with weights as `transformers` names them.
 
-That package has one, too, but takes more than a second to import what else it can do.
+That package has one, too, but takes more than a second to import what else it can do. On a CPU the layers
+are computed by OpenVINO where it is installed, otherwise by torch.
 """
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+
+from d2c.dparsers.stanza.engine import Compute, compiled_layers
 
 # Of a matrix that is multiplied, of which there are so many, or twice, three times ...: for each new size the
 # library makes code, and keeps it, which takes a fifth of the time of the whole, and memory.
@@ -46,12 +50,23 @@ class Bert(nn.Module):
     def forward(self, ids: Tensor, attention_mask: Tensor, output_hidden_states: bool = True) -> States:
         """Return the vectors of pieces; ids, mask: [sentences, pieces], the mask 0 for padding."""
         word, position, token_type, norm = self.embeddings.values()
-        first = word(ids) + token_type(torch.zeros_like(ids)) + position.weight[: ids.shape[1]]
-        states = [functional.pad(norm(first).flatten(0, 1), (0, 0, 0, -ids.numel() % _ROWS))]
+        first = norm(word(ids) + token_type(torch.zeros_like(ids)) + position.weight[: ids.shape[1]])
+        if ids.device.type == "cpu" and self._compiled:
+            return States((first, *self._compiled(first, attention_mask)))
+        states = [functional.pad(first.flatten(0, 1), (0, 0, 0, -ids.numel() % _ROWS))]
         mask = None if attention_mask.all() else attention_mask[:, None, None].bool()
         for layer in self.encoder["layer"]:
             states.append(_after(layer, states[-1], ids.shape, mask, self.config.num_attention_heads))
         return States(tuple(rows[: ids.numel()].view(*ids.shape, -1) for rows in states))
+
+    @cached_property
+    def _compiled(self) -> Compute | None:
+        """Return what computes the layers in place of torch, in bfloat16 where torch would."""
+        return compiled_layers(self.config, self.state_dict(), torch.is_autocast_enabled("cpu"))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a copy has, perhaps in another process, which compiles the layers for itself."""
+        return {name: value for name, value in vars(self).items() if name != "_compiled"}
 
 
 def _norm(config: Any) -> nn.LayerNorm:
