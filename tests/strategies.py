@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from hypothesis import strategies as st
 
-from d2c.trees.ctree import CTree, Tokens, build_ctree
+from d2c.trees.ctree import CTree, Tokens, build_ctree, canonical
 from d2c.trees.dtree import DTree
 
 LABELS = ("S", "NP", "VP", "ADVP|PRT", "NP-SBJ-1", "X#2")
+FUNCTIONS = ("", "", "SB", "HD", "hd", "H", "NK", "MO-HD", "cnj", "P")
 
 
 def words(n: int) -> Tokens:
@@ -64,6 +66,26 @@ def ctrees(
         nodes = [node for i, node in enumerate(nodes) if i == at or i not in chosen]
     top = draw(st.sampled_from((None, "", "TOP")))
     return build_ctree(words(n), labels, children, nodes[0], heads, top)
+
+
+@st.composite
+def graphs(draw: st.DrawFn, **options: Any) -> CTree:
+    """C-trees with functions and secondary edges, as files may have them."""
+    ctree = draw(ctrees(**options))
+    nodes = ctree.root + 1
+    functions = tuple(draw(st.lists(st.sampled_from(FUNCTIONS), min_size=nodes, max_size=nodes)))
+    proper = st.integers(len(ctree.tokens), ctree.root)
+    edge = st.tuples(st.integers(0, ctree.root), st.sampled_from(FUNCTIONS), proper)
+    edges = draw(st.lists(edge, max_size=4)) if ctree.labels else []
+    top = None if ctree.top is None else "TOP"  # what graph formats call a label-less wrapper
+    known = functions if any(functions) else None
+    return canonical(replace(ctree, top=top, functions=known, secondary=tuple(edges)))
+
+
+def beside(ctree: CTree) -> tuple[object, ...]:
+    """What a tree says beside its nodes."""
+    one = canonical(ctree)
+    return one, one.functions, one.secondary
 
 
 @st.composite

@@ -13,7 +13,7 @@ from d2c.base.files import AnyPath, open_binary_output
 from d2c.base.inputs import ending_of
 from d2c.parsing.json_lines import format_tree, to_json
 from d2c.parsing.sentence import Sentence
-from d2c.trees.binarization import binarized, unbinarized
+from d2c.trees.binarization import binarized, is_part, unbinarized
 from d2c.trees.conversion import to_dependencies
 from d2c.trees.ctree import CTree, canonical
 from d2c.trees.draft import unchanged
@@ -290,16 +290,22 @@ class Tree:
         how: `left`: (X (@X (@X a b) c) d); `right`: (X a (@X b (@X c d))); `head`: the head lowest, then
              the children on its right, then those on its left
 
-        The tree has no confidences. Raises ValueError for another `how`, for `head` in a tree without heads,
-        and for a label that begins with @.
+        Parts have no confidence (None). Raises ValueError for another `how`, for `head` in a tree without
+        heads, and for a label that begins with @.
         """
         if how == "head" and self.ctree.head_children is None:
             raise ValueError("this tree has no heads; d2c.read(FILE, head_rules=...) finds some")
-        return Tree(binarized(self.ctree, how), None, self.offsets, self.text)
+        binary, shares = binarized(self.ctree, how), iter(self.confidences or ())
+        known = [None if is_part(label) else next(shares, None) for label in binary.labels]
+        return Tree(binary, self.confidences and known, self.offsets, self.text)
 
     def unbinarized(self) -> Tree:
         """Return the tree without the nodes that `binarized` made: all whose labels begin with @."""
-        return Tree(unbinarized(self.ctree), None, self.offsets, self.text)
+        ctree, shares = unbinarized(self.ctree), self.confidences
+        if shares:
+            whole = zip(self.ctree.labels[:-1], shares[:-1], strict=True)
+            shares = [*(share for label, share in whole if not is_part(label)), *shares[-1:]]
+        return Tree(ctree, shares, self.offsets, self.text)
 
     def edit(self, pattern: str, operations: str) -> Tree:
         """Return it edited where a pattern matches: `tree.edit("NP=n < PP=p", "relabel n NX; delete p")`.

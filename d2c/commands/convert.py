@@ -70,6 +70,7 @@ def _editing(
 )
 @click.option(
     "--binarize",
+    "binary",
     type=click.Choice([*FIRST_PARTS]),
     help="Two children of a node at most: parts of NP are nodes @NP, lowest on this side, or at the head.",
 )
@@ -82,7 +83,7 @@ def convert(
     target_format: str | None,
     clean: bool,
     heads: Path | None,
-    binarize: str | None,
+    binary: str | None,
     head_rules: str,
     reading: Reading,
 ) -> None:
@@ -96,7 +97,7 @@ def convert(
     *.conll) become CoNLL-U with all its columns; `encode` and `decode` convert between trees and d-trees.
     `--to ud` makes Universal Dependencies of English trees with the labels of the Penn Treebank, by rules.
     """
-    reading = replace(reading, raw=not clean, unparsed=True, last=_last(binarize, head_rules))
+    reading = replace(reading, raw=not clean, unparsed=True, binarize=_binarize(binary, head_rules))
     tags = PennTags()
     if target_format == UNIVERSAL.name:
         reading = replace(reading, over=tags.over)
@@ -113,9 +114,8 @@ def convert(
     kinds.append(to_conllu)
     if len({*kinds}) > 1 and "-" not in map(str, (*files, target)):
         raise click.UsageError("use `d2c encode` and `d2c decode` between trees and CoNLL-U")
-    transforms = reading.traces, reading.merge, reading.move_punctuation, reading.continuous, reading.edits
-    of_trees = clean, heads, target_format, reading.format_name, *transforms, reading.unbinarize, binarize
-    if any(kinds) and any(of_trees):
+    transforms = reading.traces, reading.edits, reading.steps
+    if any(kinds) and any((clean, heads, target_format, reading.format_name, *transforms)):
         raise click.UsageError(
             "CoNLL-U has no c-trees; leave out --to, --from, --clean, --traces, --merge, --heads, "
             "--edit, --move-punctuation, --continuous and --(un)binarize"
@@ -158,9 +158,15 @@ def _check_for_heads(reading: Reading, files: Sequence[Path]) -> None:
         raise click.UsageError("--heads is for a single file; convert each by itself")
 
 
-def _last(binarize: str | None, head_rules: str) -> Callable[[CTree], CTree] | None:
-    """Return what makes trees binary in one of the ways FIRST_PARTS; None for nothing."""
-    if not binarize:
+def _binarize(how: str | None, head_rules: str) -> Callable[[CTree], CTree] | None:
+    """Return what makes trees binary in one of the ways FIRST_PARTS; None for nothing. Heads that rules find
+    only say how."""
+    if not how:
         return None
-    rules = load_head_rules(head_rules) if binarize == "head" else None
-    return lambda ctree: binarized(rules.headed(ctree) if rules else ctree, binarize)
+    rules = load_head_rules(head_rules) if how == "head" else None
+
+    def binary(ctree: CTree) -> CTree:
+        made = binarized(rules.headed(ctree) if rules else ctree, how)
+        return made if ctree.head_children is not None else replace(made, head_children=None)
+
+    return binary

@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from d2c.trees.ctree import CTree, Tokens, build_ctree
+from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import head_outward, modifiers_of, top_down
+from d2c.trees.marks import HEAD
 from d2c.trees.transforms import collapse
 
 LEFT, RIGHT, UNARY = 0, 1, 2
@@ -161,29 +162,41 @@ def binarized(ctree: CTree, how: str) -> CTree:
     how: one of FIRST_PARTS: the child with which a node's parts begin, as the head does in PAD's scheme: then
          come those on its right, then those on its left
 
-    Parts of a node with label X are nodes @X. Head children stay where parts begin with them; others are
-    dropped. Raises ValueError where a label begins with @, for another `how`, and for `head` without heads.
+    Parts of a node with label X are nodes @X. The others keep their order, heads, functions and secondary
+    edges. A part with its node's head child is marked as one (HD) if functions are known; in other parts the
+    head child is that with which they begin. Raises ValueError where a label begins with @, for another
+    `how`, and for `head` without heads.
     """
     if how not in FIRST_PARTS:
         raise ValueError(f"{how!r} is none of {', '.join(FIRST_PARTS)}")
     first = FIRST_PARTS[how](ctree)
-    if any(label.startswith(PART) for label in ctree.labels):
+    if any(map(is_part, ctree.labels)):
         raise ValueError(f"a label begins with {PART}, which marks the parts of binarized nodes")
     n, labels, children, heads = len(ctree.tokens), list[str](), list[tuple[int, ...]](), list[int]()
-    new_id = list(range(n))
-    for label, kids, begin in zip(ctree.labels, ctree.children, first, strict=True):
-        at, node = kids.index(begin), new_id[begin]
-        left, right = kids[:at][::-1], kids[at + 1 :]
-        sides = iter(left), iter(right)
-        names = ([ctree.label(kid) for kid in side] for side in (left, right))
-        for kind, symbol in simple(label, *names) if len(kids) > 1 else [Step(UNARY, Symbol(label))]:
-            labels.append(label if symbol.is_whole else PART + label)
-            children.append((node, *[new_id[next(sides[kind])] for _ in range(kind != UNARY)]))
-            heads.append(node)
+    known, mark = ctree.functions or ("",) * (ctree.root + 1), HEAD if ctree.head_children else ""
+    new_id, functions = list(range(n)), list(known[:n])
+    rows = zip(ctree.labels, ctree.children, first, ctree.head_children or first, known[n:], strict=True)
+    for label, kids, begin, head, function in rows:
+        at, node, headed = kids.index(begin), new_id[begin], begin == head
+        others = kids[at + 1 :] + kids[:at][::-1] or (begin,)  # a unary node has no parts
+        for left, kid in zip(reversed(range(len(others))), others, strict=True):
+            pair = (new_id[kid], node) if left < at else (node, new_id[kid])
+            children.append(pair if len(kids) > 1 else (node,))
+            heads.append(new_id[kid] if kid == head else node)
+            headed = headed or kid == head
+            labels.append(PART + label if left else label)
+            functions.append(function if not left else mark if headed else "")
             node = n + len(labels) - 1
         new_id.append(node)
-    known = heads if ctree.head_children == tuple(first) else None
-    return build_ctree(ctree.tokens, labels, children, n + len(labels) - 1, known, ctree.top)
+    return CTree(
+        ctree.tokens,
+        tuple(labels),
+        tuple(children),
+        None if ctree.head_children is None else tuple(heads),
+        ctree.top,
+        ctree.functions and tuple(functions),
+        tuple([(new_id[node], name, new_id[above]) for node, name, above in ctree.secondary]),
+    )
 
 
 FIRST_PARTS: dict[str, Callable[[CTree], Sequence[int]]] = {  # [K] children
@@ -195,4 +208,9 @@ FIRST_PARTS: dict[str, Callable[[CTree], Sequence[int]]] = {  # [K] children
 
 def unbinarized(ctree: CTree) -> CTree:
     """Undo `binarized`: nodes whose labels begin with @ are dissolved, but for the root."""
-    return collapse(ctree, [not label.startswith(PART) for label in ctree.labels])
+    return collapse(ctree, [not is_part(label) for label in ctree.labels])
+
+
+def is_part(label: str) -> bool:
+    """Return whether a label is that of a part of a binarized node."""
+    return label.startswith(PART)

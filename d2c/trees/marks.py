@@ -15,6 +15,7 @@ from functools import lru_cache
 from d2c.trees.cleaning import punctuates
 from d2c.trees.ctree import CTree
 
+HEAD = "HD"  # the function of head children in NEGRA and TIGER
 NOTHING_MARKED = "no head child is marked in it; --head-rules names a table that finds them"
 
 # The surest first: NEGRA, TIGER and SPMRL; VISL, where a clause has only a predicator; Sinica, whose `head`

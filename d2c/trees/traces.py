@@ -13,7 +13,8 @@ from dataclasses import replace
 from d2c.trees.cleaning import choose_tokens
 from d2c.trees.conventions import PENN_TREEBANK, Convention
 from d2c.trees.ctree import CTree
-from d2c.trees.formats.graphs import HEAD, Graph, Name
+from d2c.trees.formats.graphs import Graph, Name
+from d2c.trees.marks import HEAD
 
 _TRACE = re.compile(r"\*?(?:T|ICH|RNR|EXP)\*(-[0-9]+)?\*?")
 _INDEX = re.compile(r"(?<=.)([-=][0-9]+)(?=[-=]|$)")  # of NP-1=2 it is -1; =2 is another, of gapping

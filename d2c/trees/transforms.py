@@ -170,7 +170,9 @@ def merge_gaps(ctree: CTree) -> CTree:
 def collapse(ctree: CTree, kept: Sequence[bool]) -> CTree:
     """Take some nodes out; their children go to the nearest node above that is kept.
 
-    kept: [K] for each proper node; the root stays in any case. The order of the others' ids does not change.
+    kept: [K] for each proper node; the root stays in any case. The order of the others' ids does not change;
+          they keep their functions, and secondary edges to each other
+
     Linear time but for the sorting of children.
     """
     n, root = len(ctree.tokens), ctree.root
@@ -195,7 +197,12 @@ def collapse(ctree: CTree, kept: Sequence[bool]) -> CTree:
             stands.append(node if stays[node] else stands[head])
         heads = tuple(new_id[stands[head]] for head in compress(ctree.head_children, stays[n:]))
     in_order = tuple(tuple(sorted(kids, key=first.__getitem__)) for kids in children)
-    return CTree(ctree.tokens, tuple(compress(ctree.labels, stays[n:])), in_order, heads, ctree.top)
+    functions = ctree.functions and tuple(compress(ctree.functions, stays))
+    edges = [
+        (new_id[node], name, new_id[up]) for node, name, up in ctree.secondary if stays[node] and stays[up]
+    ]
+    labels = tuple(compress(ctree.labels, stays[n:]))
+    return CTree(ctree.tokens, labels, in_order, heads, ctree.top, functions, tuple(edges))
 
 
 def _with_children(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from d2c import Tree
 from d2c.trees.binarization import BINARIZATIONS, GLUE, LEFT, RIGHT, UNARY, Step, Symbol, binarize, unbinarize
@@ -14,7 +16,7 @@ from d2c.trees.ctree import CTree
 from d2c.trees.formats.brackets import format_bracket, parse_bracket
 from d2c.trees.heads import load_head_rules
 from d2c.trees.unaries import strip_unaries
-from tests.strategies import ctrees, words
+from tests.strategies import beside, ctrees, graphs, words
 
 
 @pytest.mark.parametrize("scheme", BINARIZATIONS)
@@ -75,17 +77,29 @@ def test_derivations_that_do_not_fit() -> None:
 
 
 @pytest.mark.parametrize("how", ["left", "right", "head"])
-@given(ctree=ctrees())
-def test_binarized_trees_come_back(how: Literal["left", "right", "head"], ctree: CTree) -> None:
-    tree = Tree(ctree, None, [(2 * i, 2 * i + 1) for i in range(len(ctree.tokens))])
+@given(ctree=graphs(), data=st.data())
+def test_binarized_trees_come_back(
+    how: Literal["left", "right", "head"], ctree: CTree, data: st.DataObject
+) -> None:
+    """With all that a tree has: heads, functions, secondary edges, confidences, offsets."""
+    if data.draw(st.booleans()) and how != "head":
+        ctree = replace(ctree, head_children=None)
+    shares = [round(0.9 / (1 + k), 2) for k in range(len(ctree.labels))]
+    tree = Tree(ctree, shares, [(2 * i, 2 * i + 1) for i in range(len(ctree.tokens))])
     binary = tree.binarized(how)
     assert max(map(len, binary.ctree.children), default=1) <= 2
-    assert binary.unbinarized() == tree and binary.offsets == tree.offsets
+    back = binary.unbinarized()
+    assert beside(back.ctree) == beside(ctree) and back.offsets == binary.offsets == tree.offsets
+    assert back.to_dict() == tree.to_dict()
     assert Tree.from_string(str(binary)) == binary
-    if how == "head":
-        assert binary.unbinarized().ctree == ctree
-        shared = [(span.label, span.tokens, span.head) for span in binary.spans() if span.label[0] != "@"]
-        assert shared == [(span.label, span.tokens, span.head) for span in tree.spans()]
+    whole = [span for span in binary.spans() if span.label[0] != "@"]
+    assert [(one.label, one.tokens, one.confidence) for one in whole] == [
+        (one.label, one.tokens, one.confidence) for one in tree.spans()
+    ]
+    if ctree.head_children is not None:
+        assert [span.head for span in whole] == [span.head for span in tree.spans()]
+    edges = {(binary.ctree.label(a), name, binary.ctree.label(b)) for a, name, b in binary.ctree.secondary}
+    assert edges == {(ctree.label(a), name, ctree.label(b)) for a, name, b in ctree.secondary}
 
 
 def test_binarized_trees() -> None:

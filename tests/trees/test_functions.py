@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from d2c.trees.ctree import CTree, canonical
 from d2c.trees.formats.alpinoxml import format_alpinoxml
@@ -22,24 +21,9 @@ from d2c.trees.formats.sinica import read_sinica
 from d2c.trees.formats.tigerxml import format_tigerxml
 from d2c.trees.heads import load_head_rules
 from d2c.trees.transforms import merge_gaps, move_punctuation, raise_gaps, split_gaps
-from tests.strategies import ctrees
+from tests.strategies import beside, graphs
 
 GRAPHS = ("export", "tigerxml", "alpinoxml")
-FUNCTIONS = ("", "", "SB", "HD", "hd", "H", "NK", "MO-HD", "cnj", "P")
-
-
-@st.composite
-def graphs(draw: st.DrawFn, **options: Any) -> CTree:
-    """C-trees with functions and secondary edges, as files may have them."""
-    ctree = draw(ctrees(**options))
-    nodes = ctree.root + 1
-    functions = tuple(draw(st.lists(st.sampled_from(FUNCTIONS), min_size=nodes, max_size=nodes)))
-    proper = st.integers(len(ctree.tokens), ctree.root)
-    edge = st.tuples(st.integers(0, ctree.root), st.sampled_from(FUNCTIONS), proper)
-    edges = draw(st.lists(edge, max_size=4)) if ctree.labels else []
-    top = None if ctree.top is None else "TOP"  # what graph formats call a label-less wrapper
-    known = functions if any(functions) else None
-    return canonical(replace(ctree, top=top, functions=known, secondary=tuple(edges)))
 
 
 def through(ctree: CTree, name: str, path: Path, **options: Any) -> CTree:
@@ -50,12 +34,6 @@ def through(ctree: CTree, name: str, path: Path, **options: Any) -> CTree:
     path.write_text(stream.getvalue(), encoding="utf-8")
     (read,) = read_treebank(path, name, **options)
     return read
-
-
-def beside(ctree: CTree) -> tuple[object, ...]:
-    """What a tree says beside its nodes."""
-    one = canonical(ctree)
-    return one, one.functions, one.secondary
 
 
 @pytest.mark.parametrize("name", GRAPHS)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import compress
 from pathlib import Path
 from typing import TextIO
 
 from d2c.base.errors import FormatError, Refusals, each_located
 from d2c.base.files import file_name
 from d2c.base.inputs import Paths, of_each
+from d2c.trees.binarization import is_part
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import comment_of, in_source, read_conllu
@@ -20,6 +22,7 @@ from d2c.trees.formats.pairs import check_words, side_by_side
 from d2c.trees.formats.reading import Reading
 from d2c.trees.formats.registry import TARGETS, Place, format_to_write, write_treebank
 from d2c.trees.heads import induce_heads
+from d2c.trees.marks import head_rank
 
 _ODD = (  # what formats that lack an attribute write otherwise; how it is called, in which columns
     ("blanks", "blanks", {"words", "tags", "labels", "lemmas", "morphology"}, re.compile("[ \t\r\n]")),
@@ -65,28 +68,26 @@ def convert_treebank(
         place.file, place.refusals, place.sentence = source, refusals, 0
         trees = reading.read(source, refusals)
         given = with_heads(trees, source, heads) if heads else trees
-        transformed = reading.transformed(noted(given), source, refusals)
-        yield from refusals.over(each_located(held, transformed, file_name(source), refusals))
+        yield from refusals.over(each_located(held, given, file_name(source), refusals))
         left_out.update(reading.left_out[file_name(source)])
         del left_out[OUTSIDE]  # no part of trees; commands say it by themselves
 
-    had = Counter[str]()  # of the tree at hand, before it is transformed
-
-    def noted(ctrees: Iterable[CTree]) -> Iterator[CTree]:
-        for ctree in ctrees:
-            had.clear()
-            had.update(attributes_of(ctree))
-            yield ctree
-
     def held(ctree: CTree) -> CTree:
+        """Return a tree after all transforms, and count what they, and the format, do not keep of it."""
+        lost = Counter[str]()
+        for option, step in reading.steps.items():
+            had, ctree = attributes_of(ctree), step(ctree)
+            gone = had - attributes_of(ctree)
+            if reading.strict and gone:
+                raise ValueError(f"{option} does not keep {told_left_out(gone)}; see --strict")
+            lost.update({f"{name} ({option})": count for name, count in gone.items()})
         if "gaps" not in form.holds and not ctree.is_continuous():
             raise ValueError("a tree with gaps, which brackets cannot hold; see --continuous")
-        has = attributes_of(ctree)
-        lost = had - Counter({name: count for name, count in has.items() if name in form.holds})
-        lost.update(altered(ctree, form))
-        if reading.strict and lost:
-            raise ValueError(f"the format {form.name} does not hold {told_left_out(lost)}; see --strict")
-        left_out.update(lost)
+        unheld = Counter({name: n for name, n in attributes_of(ctree).items() if name not in form.holds})
+        unheld.update(altered(ctree, form))
+        if reading.strict and unheld:
+            raise ValueError(f"the format {form.name} does not hold {told_left_out(unheld)}; see --strict")
+        left_out.update(lost + unheld)
         return ctree
 
     write_treebank(of_each(converted)(sources), form.name, stream, place)
@@ -94,11 +95,15 @@ def convert_treebank(
 
 
 def attributes_of(ctree: CTree) -> Counter[str]:
-    """Count what a tree has beside words, tags and labels, by the names of `Attribute`."""
-    tokens = ctree.tokens
+    """Count what a tree has beside words, tags and labels, by the names of `Attribute`.
+
+    Heads of parts of binarized nodes, and marks on parts, are none: they come and go with these nodes.
+    """
+    tokens, parts = ctree.tokens, [is_part(label) for label in ctree.labels]
+    marks = [not head_rank(name) for name in compress((ctree.functions or ())[len(tokens) :], parts)]
     counts: dict[Attribute, int] = {
-        "heads": 0 if ctree.head_children is None else len(ctree.labels),
-        "functions": _said(ctree.functions),
+        "heads": 0 if ctree.head_children is None else parts.count(False),
+        "functions": _said(ctree.functions) - sum(marks),
         "secondary edges": len(ctree.secondary),
         "lemmas": _said(tokens.lemmas),
         "morphology": _said(tokens.morphs),
@@ -134,11 +139,13 @@ def told_left_out(left_out: Counter[str]) -> str:
 
 
 def _many(count: int, name: str) -> str:
-    """Return a count with what was counted, of a name that is a plural or begins with one."""
+    """Return a count with what was counted, of a name that is a plural or begins with one; behind it may
+    stand which option loses it."""
+    name, bracket, option = name.partition(" (")
     first, _, rest = name.partition(" ")
     one = f"{first.removesuffix('s')} {rest}" if rest.startswith("with") else name.removesuffix("s")
     one, several = _COUNTED.get(name, (one, name))
-    return f"{count:,} {one if count == 1 else several}"
+    return f"{count:,} {one if count == 1 else several}{bracket}{option}"
 
 
 def with_heads(ctrees: Iterable[CTree], files: Paths, conllu: Path) -> Iterator[CTree]:

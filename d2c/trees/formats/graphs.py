@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from d2c.trees.binarization import is_part
 from d2c.trees.cleaning import check_names, unwrap
 from d2c.trees.ctree import CTree, Tokens, canonical, trusted_ctree
-from d2c.trees.marks import head_rank, marked_heads, shown_heads
+from d2c.trees.marks import HEAD, head_rank, marked_heads, shown_heads
 
 VIRTUAL_ROOT = "VROOT"
-HEAD = "HD"  # the function of head children in NEGRA and TIGER
 NO_FUNCTION = "--"
 SENT_ID = "sent_id = "  # how the comment begins that is the id of a sentence
 Name = str | int  # of a node, and the index of a token
@@ -195,9 +195,18 @@ def hidden_heads(ctree: CTree) -> int:
 
 
 def _shown_heads(ctree: CTree) -> Iterator[tuple[int, int]]:
-    """Yield [K] the head child of each node, and that which functions show; nothing without head children."""
+    """Yield the head child of each node, and that which functions show; nothing without head children.
+
+    Parts of binarized nodes that hold no head child are no constituents, and whatever would be marked in them
+    would look like it.
+    """
     if ctree.head_children is not None:
+        n, heads, holding = len(ctree.tokens), ctree.head_children, {ctree.root}
+        for node in range(ctree.root, n - 1, -1):  # parents before children
+            if node in holding or not is_part(ctree.label(node)):
+                holding.add(heads[node - n])
         functions = ctree.functions or [""] * (ctree.root + 1)
-        yield from zip(
-            ctree.head_children, shown_heads(functions, ctree.tokens.forms, ctree.children)[0], strict=True
-        )
+        shown, _ = shown_heads(functions, ctree.tokens.forms, ctree.children)
+        for node, pair in enumerate(zip(heads, shown, strict=True), n):
+            if node in holding or not is_part(ctree.label(node)):
+                yield pair

@@ -42,9 +42,9 @@ class Reading:
     for what a file's first trees tell; unparsed: with marked trees for what was not parsed, as guesses have;
     wordless: for trees of traces alone, too; bare: of tables trees alone, as `Options` says;
     continuous: `raise` or `split` gaps; merge, unbinarize: first undo that, or a binarization; edits: what
-    each tree is made before that; over: yields the trees of a file after edits; last: what each tree is made
-    at the end; faults: what becomes of sentences that cannot be read; left_out: by file, what trees do not
-    keep of it, however often it is read; marks: how many of the first trees of all files mark heads
+    each tree is made before that; over: yields the trees of a file after edits; binarize: what each tree is
+    made at the end; faults: what becomes of sentences that cannot be read; left_out: by file, what trees do
+    not keep of it, however often it is read; marks: how many of the first trees of all files mark heads
     """
 
     format_name: str | None = None
@@ -63,7 +63,7 @@ class Reading:
     merge: bool = False
     edits: tuple[Callable[[CTree], CTree], ...] = ()
     unbinarize: bool = False
-    last: Callable[[CTree], CTree] | None = None
+    binarize: Callable[[CTree], CTree] | None = None
     over: Callable[[Iterator[CTree], str], Iterator[CTree]] | None = None
     faults: Faults = Faults()
     left_out: dict[str, Counter[str]] = field(default_factory=dict, compare=False, repr=False)
@@ -132,14 +132,21 @@ class Reading:
 
     def transformed(self, ctrees: Iterator[CTree], path: Path, refusals: Refusals) -> Iterator[CTree]:
         """Yield the trees of a file after the transforms asked for."""
-        steps: list[Callable[[CTree], CTree]] = [merge_gaps] if self.merge else []
-        steps += [unbinarized] if self.unbinarize else []
-        steps += [move_punctuation] if self.move_punctuation else []
-        steps += [CONTINUOUS[self.continuous]] if self.continuous else []
-        steps += [self.last] if self.last else []
-        for step in steps:
+        for step in self.steps.values():
             ctrees = each_located(step, ctrees, file_name(path), refusals)
         return ctrees
+
+    @property
+    def steps(self) -> dict[str, Callable[[CTree], CTree]]:
+        """Return the transforms asked for, in their order, by the options that ask for them."""
+        every = {
+            "--merge": merge_gaps if self.merge else None,
+            "--unbinarize": unbinarized if self.unbinarize else None,
+            "--move-punctuation": move_punctuation if self.move_punctuation else None,
+            "--continuous": CONTINUOUS[self.continuous] if self.continuous else None,
+            "--binarize": self.binarize,
+        }
+        return {option: step for option, step in every.items() if step}
 
     def _format(self, path: Path) -> Format[CTree]:
         return treebank_format(path, self.format_name)
