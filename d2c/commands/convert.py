@@ -21,7 +21,7 @@ from d2c.trees.binarization import FIRST_PARTS, binarized
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.conllu import CONLLU, format_conllu, read_conllu
 from d2c.trees.formats.constituency import CONSTITUENCY
-from d2c.trees.formats.conversion import convert_treebank, told_left_out
+from d2c.trees.formats.conversion import UNPARSED, convert_treebank, told_left_out
 from d2c.trees.formats.reading import Reading
 from d2c.trees.formats.registry import DTREE_SUFFIXES, TARGETS, treebank_called, treebank_in
 from d2c.trees.formats.universal import UNIVERSAL
@@ -129,6 +129,10 @@ def convert(
         say(f"{names_of(files)}: {edit}")
     for file, note in tags.notes.items():
         say(f"{file}: {note}")
+    if unparsed := left_out.pop(UNPARSED, 0):
+        was = ("sentence was", "it") if unparsed == 1 else ("sentences were", "each")
+        mark = "the tree (ERROR (ERROR ERROR)) stands for"
+        say(f"{names_of(files)}: {unparsed:,} {was[0]} not parsed; {mark} {was[1]}")
     if left_out:
         say(f"{names_of(files)}: left out: {told_left_out(left_out)}")
 

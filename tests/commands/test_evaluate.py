@@ -113,8 +113,8 @@ def test_a_sentence_that_was_not_parsed_counts(tmp_path: Path, metric: str, unpa
     lines = run("evaluate", gold, guess, "--metric", metric).stdout.splitlines()
     recalls = [line.split()[-1] for line in lines if line.startswith(("Bracketing Recall", "labeled recall"))]
     assert recalls[0] == "66.67"
-    failed = "1 of 2 sentences failed, and count with recall 0; the first is sentence 2"
-    assert lines[-1] == f"{failed}: other words than gold."
+    failed = "1 of 2 sentences failed, and count with recall 0"
+    assert lines[-1] == f"{failed}: 1 with other words than gold (the first is sentence 2)."
 
 
 @needs_treebanks

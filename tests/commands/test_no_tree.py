@@ -68,13 +68,26 @@ def test_nothing_is_learned_from_them() -> None:
 
 
 def test_convert_marks_what_was_not_parsed() -> None:
-    assert run("convert", "x.mrg", "-").stdout.splitlines() == [FIRST, MARKED, TRACES, LAST]
+    """It is said how many there were, once."""
+    done = run("convert", "x.mrg", "-")
+    assert done.stdout.splitlines() == [FIRST, MARKED, TRACES, LAST]
+    assert done.stderr == "x.mrg: 1 sentence was not parsed; the tree (ERROR (ERROR ERROR)) stands for it\n"
+    Path("y.mrg").write_text(f"{FIRST}\n(())\nSENTENCE_SKIPPED_OR_UNPARSABLE\n(S (A a)\n{LAST}\n")
+    done = run("convert", "y.mrg", "y.export", "--skip-bad")
+    assert done.stderr.splitlines()[1:] == [
+        "y.mrg: 2 sentences were not parsed; the tree (ERROR (ERROR ERROR)) stands for each",
+        "y.mrg: 1 left out",
+    ]
+    assert run("convert", "y.export", "-").stdout.splitlines() == [FIRST, MARKED, MARKED, LAST]
+    assert run("convert", "x.mrg", "-", "--strict").stderr == run("convert", "x.mrg", "-").stderr
 
 
 def test_evaluate_counts_them_as_guesses() -> None:
     Path("gold.mrg").write_text(f"{FIRST}\n{FIRST}\n{TRACES}\n{LAST}\n")
     done = run("evaluate", "gold.mrg", "x.mrg")
     assert [line.split()[2] for line in done.stdout.splitlines()[3:6]] == ["0", "3", "0"]
+    told = "1 of 3 sentences failed, and count with recall 0: 1 not parsed (the first is sentence 2)."
+    assert done.stdout.splitlines()[-1] == told
     assert done.stderr.count("gold.mrg: sentence 3: has no words, only traces\n") == 1
 
 

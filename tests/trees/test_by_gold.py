@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from d2c.trees.ctree import CTree
+from d2c.trees.ctree import NO_CTREE, CTree
 from d2c.trees.formats.brackets import parse_bracket
 from d2c.trees.scores.brackets import METRICS
 from d2c.trees.scores.evalb import evaluate_by_gold, evaluate_files
@@ -57,12 +57,13 @@ def test_a_sentence_without_a_tree_has_recall_0(name: str) -> None:
     metric = METRICS[name]
     gold = parse_bracket("(TOP (S (NP (NN a)) (VP (VB b) (NN c)) (. .)))")
     other = parse_bracket("(TOP (S (NP (NN a)) (VP (VB b) (NN d)) (. .)))")
-    scores = metric.score([gold] * 3, [wrong_tags(gold), other, None])
+    scores = metric.score([gold] * 4, [wrong_tags(gold), other, None, NO_CTREE])
     summary = metric.summary(scores)
-    assert summary.matches == Matches(9, 3, 3) and summary.valid == 3 and summary.complete == 1
-    assert [score.failed for score in scores] == [False, True, True]
+    assert summary.matches == Matches(12, 3, 3) and summary.valid == 4 and summary.complete == 1
+    assert [score.failed for score in scores] == [False, True, True, True]
     assert list(notes(scores)) == [
-        "1 of 3 sentences have other tags than gold; words are left out by gold's tags, on both sides.",
-        "2 of 3 sentences failed, and count with recall 0; the first is sentence 2: other words than gold.",
+        "1 of 4 sentences have other tags than gold; words are left out by gold's tags, on both sides.",
+        "3 of 4 sentences failed, and count with recall 0: "
+        "1 with other words than gold (the first is sentence 2), 2 not parsed (the first is sentence 3).",
     ]
     assert list(notes(metric.score([gold], [gold]))) == []

@@ -13,7 +13,7 @@ from d2c.base.errors import FormatError, Refusals, each_located
 from d2c.base.files import file_name
 from d2c.base.inputs import Paths, of_each
 from d2c.trees.binarization import is_part
-from d2c.trees.ctree import CTree
+from d2c.trees.ctree import CTree, is_failed
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import comment_of, in_source, read_conllu
 from d2c.trees.formats.format import OUTSIDE, Attribute, Format
@@ -30,6 +30,7 @@ _ODD = (  # what formats that lack an attribute write otherwise; how it is calle
     ("escapes", "-LRB-", {"words"}, re.compile("-[LR]RB-")),
     ("escapes", "-LRB-", {"tags", "labels"}, re.compile("(?s:.)-[LR]RB-|-[LR]RB-(?s:.)")),
 )
+UNPARSED = "sentences that were not parsed"  # kept as trees that say so
 _NONE = ("", "_", "--")  # what columns say of words of which they say nothing
 _COUNTED = {  # what is counted by a name that does not say it of one thing and of several
     "heads": ("marked head", "marked heads"),
@@ -54,7 +55,7 @@ def convert_treebank(
     over the only one of them.
 
     Return how much of what was left out: what trees do not keep of files, what transforms do not keep of
-    trees, and what the format does not hold.
+    trees, and what the format does not hold; and how many sentences are UNPARSED.
     Raises FormatError for what cannot be read, or not be held by the format: a format that d2c only reads,
     gaps in brackets, words that the export format takes for something else; `strict`: anything left out.
     """
@@ -88,6 +89,7 @@ def convert_treebank(
         if reading.strict and unheld:
             raise ValueError(f"the format {form.name} does not hold {told_left_out(unheld)}; see --strict")
         left_out.update(lost + unheld)
+        left_out[UNPARSED] += is_failed(ctree.tokens)
         return ctree
 
     write_treebank(of_each(converted)(sources), form.name, stream, place)

@@ -12,7 +12,7 @@ from functools import partial
 
 from d2c.trees.cleaning import WRAPPERS
 from d2c.trees.conversion import to_dependencies
-from d2c.trees.ctree import CTree
+from d2c.trees.ctree import CTree, is_failed
 from d2c.trees.heads import induce_heads
 from d2c.trees.scores import disco, evalb
 from d2c.trees.scores.evalb_sides import Rules, from_ctree
@@ -75,7 +75,8 @@ def evalb_metric(title: str, parameters: EvalbParameters) -> Metric:
     rules = Rules(parameters)
 
     def scores(pairs: Iterable[tuple[CTree, CTree | None]]) -> Iterable[Score]:
-        lines = ((from_ctree(gold), from_ctree(guess) if guess else None) for gold, guess in pairs)
+        parsed = ((gold, None if guess and is_failed(guess.tokens) else guess) for gold, guess in pairs)
+        lines = ((from_ctree(gold), guess and from_ctree(guess)) for gold, guess in parsed)
         return evalb.evaluate_by_gold(lines, parameters)
 
     return Metric(

@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import accumulate
 
-from d2c.trees.ctree import Block, CTree, joined
-from d2c.trees.scores.matches import FAILED, VALID, Score, Summary, Totals, summed
+from d2c.trees.ctree import Block, CTree, is_failed, joined
+from d2c.trees.scores.matches import FAILED, NOT_PARSED, OTHER_WORDS, VALID, Score, Summary, Totals, summed
 from d2c.trees.scores.prm import DiscoParameters
 
 Bracket = tuple[str, tuple[Block, ...]]
@@ -96,7 +96,8 @@ def _compare(number: int, gold: CTree, guess: CTree | None, parameters: DiscoPar
     ]
     one, two = brackets(gold, compared, parameters), Counter[Bracket]()
     words = correct = 0
-    problem, other_tags = "no tree" if guess is None else "other words than gold", False
+    parsed = guess is not None and not is_failed(guess.tokens)
+    problem, other_tags = OTHER_WORDS if parsed else NOT_PARSED, False
     if guess is not None and _words(gold, parameters) == _words(guess, parameters):
         two = brackets(guess, compared, parameters)
         equal = [a == b for a, b in zip(_tags(gold, parameters), _tags(guess, parameters), strict=True)]

@@ -23,7 +23,17 @@ from d2c.base.errors import FormatError, TooManyErrors
 from d2c.base.files import AnyPath, file_name, open_input
 from d2c.trees.formats.pairs import side_by_side
 from d2c.trees.scores.evalb_sides import EvalbLine, Rules, Side, counts, from_line, restore_quotes
-from d2c.trees.scores.matches import ERROR, FAILED, SKIPPED, VALID, Score, Summary, Totals
+from d2c.trees.scores.matches import (
+    ERROR,
+    FAILED,
+    NOT_PARSED,
+    OTHER_WORDS,
+    SKIPPED,
+    VALID,
+    Score,
+    Summary,
+    Totals,
+)
 from d2c.trees.scores.prm import EvalbParameters
 
 _RULE = "=" * 76
@@ -87,7 +97,7 @@ def evaluate_by_gold(
 
 def _by_gold(number: int, gold: EvalbLine, guess: EvalbLine | None, rules: Rules) -> Score:
     length, one = _length(gold, rules), Side(gold, rules)
-    problem = "no tree"
+    problem = NOT_PARSED
     if guess is not None:
         # A guess without some of the punctuation is compared as far as its own tags allow.
         two = Side(guess, rules, gold.tags if len(gold.tags) == len(guess.tags) else None)
@@ -95,7 +105,7 @@ def _by_gold(number: int, gold: EvalbLine, guess: EvalbLine | None, rules: Rules
             status = VALID if one.words else SKIPPED
             other_tags = any(map(ne, map(rules.tag, gold.tags), map(rules.tag, guess.tags)))
             return Score(number, length, status, *counts(one, two, rules), other_tags=other_tags)
-        problem = "other words than gold"
+        problem = OTHER_WORDS
     return Score(number, length, FAILED, gold=len(one.brackets(rules)), problem=problem)
 
 

@@ -6,6 +6,7 @@ digit may depend on it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields
 from functools import cache
@@ -73,6 +74,7 @@ class Matches(Matching, Counts):
 
 
 VALID, ERROR, SKIPPED, FAILED = 0, 1, 2, 3
+NOT_PARSED, OTHER_WORDS = "not parsed", "with other words than gold"  # why a guess has FAILED
 
 
 class _WithTags(Matching):
@@ -203,7 +205,8 @@ class Totals:
     """The summaries of all sentences and of the short ones, those with at most `cutoff` tokens.
 
     longest: the largest length of each
-    other_tags, failed: how many sentences have other tags than gold, and how many failed; first: of these
+    other_tags: how many sentences have other tags than gold
+    failed: how many failed, by what is wrong with them; first: of these, by its number
     """
 
     cutoff: int = 40
@@ -211,8 +214,8 @@ class Totals:
     short: Summary = field(default_factory=Summary)
     longest: dict[str, int] = field(default_factory=lambda: {"every": 0, "short": 0})
     other_tags: int = 0
-    failed: int = 0
-    first: str = ""
+    failed: Counter[str] = field(default_factory=Counter)
+    first: dict[str, int] = field(default_factory=dict)
 
     def over(self, scores: Iterable[Score]) -> Iterator[Score]:
         """Yield scores, and add them."""
@@ -225,8 +228,8 @@ class Totals:
                 self.longest["short"] = max(self.longest["short"], score.length)
             self.other_tags += score.other_tags
             if score.failed:
-                self.first = self.first or f"{score.id}: {score.problem}"
-                self.failed += 1
+                self.first.setdefault(score.problem, score.id)
+                self.failed[score.problem] += 1
             yield score
 
     def notes(self) -> Iterator[str]:
@@ -238,8 +241,11 @@ class Totals:
                 "on both sides."
             )
         if self.failed:
-            first = f"the first is sentence {self.first}"
-            yield f"{self.failed:,} {of_all} failed, and count with recall 0; {first}."
+            told = [
+                f"{count:,} {why} (the first is sentence {self.first[why]})"
+                for why, count in self.failed.items()
+            ]
+            yield f"{self.failed.total():,} {of_all} failed, and count with recall 0: {', '.join(told)}."
 
 
 def summed(scores: Iterable[Score]) -> Summary:
