@@ -10,6 +10,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
+from d2c.base.counting import many
+
 Item = TypeVar("Item")
 Made = TypeVar("Made")
 
@@ -60,20 +62,22 @@ class NoTree(FormatError):
 
 
 class FormatErrors(FormatError):
-    """Several errors of one file, a line each."""
+    """Several errors of one file, a line each; more: how many others there are."""
 
-    def __init__(self, errors: Sequence[FormatError]) -> None:
+    def __init__(self, errors: Sequence[FormatError], more: int = 0) -> None:
         first = errors[0]
         super().__init__(first.file, first.line, first.sentence, first.message)
-        self.args = (errors,)
-        self.errors = errors
+        self.args = (errors, more)
+        self.errors, self.more = errors, more
 
     def __str__(self) -> str:
-        return "\n".join(map(str, self.errors))
+        told = f"and {many(self.more, 'more error')}; --max-errors sets how many are shown"
+        rest = [f"{printable(self.file)}: {told}"] if self.more else []
+        return "\n".join([*map(str, self.errors), *rest])
 
     def after(self, sentences: int) -> FormatError:
         """Add these sentences to the number of each error."""
-        return FormatErrors([error.after(sentences) for error in self.errors])
+        return FormatErrors([error.after(sentences) for error in self.errors], self.more)
 
 
 def is_short_of_memory(error: BaseException) -> bool:
@@ -161,7 +165,8 @@ def stop(error: FormatError) -> None:
 class Faults:
     """What a reader does with a file in which sentences cannot be read.
 
-    limit:   errors after which reading ends; they are raised together, there or at the end of the file
+    limit:   errors that are told, together at the end of the file, with how many more there are; where it is
+             1, reading ends there
     skipped: is given each error, and the file is read without these sentences; None: it cannot be read
     no_tree: is given sentences without a tree if `skipped` is not
     """
@@ -178,6 +183,7 @@ class Refusals:
         self.faults, self.file = faults, ""
         self._sentences: list[int] = []
         self._errors: list[FormatError] = []
+        self._more = 0  # errors over the limit
 
     @property
     def count(self) -> int:
@@ -197,15 +203,17 @@ class Refusals:
             self.faults.skipped(error)
         elif isinstance(error, NoTree):
             self.faults.no_tree(error)
-        elif len(self._errors) + 1 >= self.faults.limit:
+        elif self.faults.limit == 1:
             self.fail(error)
-        else:
+        elif len(self._errors) < self.faults.limit:
             self._errors.append(error)
+        else:
+            self._more += 1
 
     def fail(self, *last: FormatError) -> NoReturn:
         """Raise the errors so far, and one behind which nothing can be read."""
         errors, self._errors = [*self._errors, *last], []
-        raise (errors[0] if len(errors) == 1 else FormatErrors(errors)) from None
+        raise (errors[0] if len(errors) == 1 else FormatErrors(errors, self._more)) from None
 
     def over(self, items: Iterable[Item]) -> Iterator[Item]:
         """Yield the items; raise at the end what is wrong with the file, and where nothing is left."""

@@ -235,7 +235,7 @@ def faults_options(command: Command) -> Command:
 
     @wraps(command)
     def with_faults(max_errors: int, skip_bad: bool, **options: Any) -> None:
-        skipped = Skipped()
+        skipped = Skipped(max_errors)
         click.get_current_context().call_on_close(skipped.report)
         command(faults=Faults(max_errors, skipped if skip_bad else None, skipped), **options)
 
@@ -245,7 +245,7 @@ def faults_options(command: Command) -> Command:
             type=click.IntRange(1),
             default=10,
             show_default=True,
-            help="Report at most this many errors of a file, one per line.",
+            help="Name at most this many errors of a file, one per line, and count the others.",
         ),
         click.option(
             "--skip-bad", is_flag=True, help="Skip sentences that cannot be read; report and count them."

@@ -103,22 +103,24 @@ def _above_bars(again: bool = True) -> Iterator[None]:
 
 
 class Skipped:
-    """Names the sentences that are left out of files, each once, however often a file is read."""
+    """Names the sentences that are left out of files, `most` of each, once however often a file is read."""
 
-    def __init__(self) -> None:
-        self.counts = Counter[str]()
+    def __init__(self, most: int) -> None:
+        self.most, self.counts = most, Counter[str]()
         self.last: dict[tuple[str, type], int] = {}  # of each file and kind: the last sentence named
 
     def __call__(self, error: FormatError) -> None:
         if error.sentence > self.last.get((error.file, type(error)), 0):
             self.last[error.file, type(error)] = error.sentence
             self.counts[error.file] += 1
-            say(f"d2c: {error}")
+            if self.counts[error.file] <= self.most:
+                say(f"d2c: {error}")
 
     def report(self) -> None:
         """Print how many there were in each file."""
         for file, count in self.counts.items():
-            say(f"{file}: {count:,} left out")
+            more = f", {count - self.most:,} of them not named; --max-errors sets how many are"
+            say(f"{file}: {count:,} left out{more if count > self.most else ''}")
 
 
 def report_repairs(repairs: Repairs) -> None:

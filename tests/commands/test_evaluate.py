@@ -114,7 +114,7 @@ def test_a_sentence_that_was_not_parsed_counts(tmp_path: Path, metric: str, unpa
     recalls = [line.split()[-1] for line in lines if line.startswith(("Bracketing Recall", "labeled recall"))]
     assert recalls[0] == "66.67"
     failed = "1 of 2 sentences failed, and count with recall 0"
-    assert lines[-1] == f"{failed}: 1 with other words than gold (the first is sentence 2)."
+    assert lines[-1] == f"{failed}: 1 not parsed (sentence 2)."
 
 
 @needs_treebanks

@@ -43,10 +43,12 @@ def said(path: Path, bad: int) -> list[str]:
 def test_all_errors_of_a_file_are_named_up_to_ten(tmp_path: Path, command: str) -> None:
     path, out = mixed(tmp_path, bad=12), tmp_path / "out.txt"
     output = [out] if command == "convert" else ["-o", out]
+    """How many more there are is said, but where reading ends with the first."""
     for options, shown in (([], 10), (["--max-errors", "3"], 3), (["--max-errors", "1"], 1)):
         done = run(command, path, *output, *options)
         assert isinstance(done.exception, FormatError)
-        assert str(done.exception).splitlines() == said(path, shown)
+        more = [f"{path}: and {12 - shown} more errors; --max-errors sets how many are shown"] * (shown > 1)
+        assert str(done.exception).splitlines() == [*said(path, shown), *more]
         assert not out.exists()
     few = mixed(tmp_path, "few.mrg", bad=2)
     done = run(command, few, *output)
@@ -64,6 +66,28 @@ def test_bad_sentences_are_left_out_and_named(tmp_path: Path) -> None:
     encoded = run("encode", path, "--skip-bad")
     assert encoded.stderr.splitlines() == done.stderr.splitlines()
     assert encoded.stdout.count("\n\n") == 4
+
+
+def test_the_first_of_those_left_out_are_named(tmp_path: Path) -> None:
+    path = mixed(tmp_path, bad=12)
+    said_of = run("convert", path, "-", "--skip-bad").stderr.splitlines()
+    more = f"{path}: 12 left out, 2 of them not named; --max-errors sets how many are"
+    assert said_of == [*(f"d2c: {line}" for line in said(path, 10)), more]
+    path.write_text(f"{GOOD[0]}\n" + "(S (-NONE- *))\n" * 4)
+    said_of = run("search", "S", path, "--max-errors", "1").stderr.splitlines()
+    more = f"{path}: 4 left out, 3 of them not named; --max-errors sets how many are"
+    assert said_of == [f"d2c: {path}:2: sentence 2: has no words, only traces", more]
+
+
+def test_strict_names_the_first(tmp_path: Path) -> None:
+    path = tmp_path / "x.export"
+    tree = "#BOS 1\na\t--\tA\t--\tSB\t500\n#500\t--\tS\t--\t--\t0\n#EOS 1\n"
+    path.write_text("#FORMAT 4\n" + tree * 12)
+    lost = "the format brackets does not hold 1 function; see --strict"
+    more = f"{path}: and 10 more errors; --max-errors sets how many are shown"
+    done = run("convert", path, "-", "--strict", "--max-errors", "2")
+    assert str(done.exception).splitlines() == [*(f"{path}: sentence {k}: {lost}" for k in (1, 2)), more]
+    assert done.stdout == ""
 
 
 def test_a_file_of_nothing_but_bad_sentences(tmp_path: Path) -> None:

@@ -86,7 +86,7 @@ def test_evaluate_counts_them_as_guesses() -> None:
     Path("gold.mrg").write_text(f"{FIRST}\n{FIRST}\n{TRACES}\n{LAST}\n")
     done = run("evaluate", "gold.mrg", "x.mrg")
     assert [line.split()[2] for line in done.stdout.splitlines()[3:6]] == ["0", "3", "0"]
-    told = "1 of 3 sentences failed, and count with recall 0: 1 not parsed (the first is sentence 2)."
+    told = "1 of 3 sentences failed, and count with recall 0: 1 not parsed (sentence 2)."
     assert done.stdout.splitlines()[-1] == told
     assert done.stderr.count("gold.mrg: sentence 3: has no words, only traces\n") == 1
 

@@ -64,6 +64,6 @@ def test_a_sentence_without_a_tree_has_recall_0(name: str) -> None:
     assert list(notes(scores)) == [
         "1 of 4 sentences have other tags than gold; words are left out by gold's tags, on both sides.",
         "3 of 4 sentences failed, and count with recall 0: "
-        "1 with other words than gold (the first is sentence 2), 2 not parsed (the first is sentence 3).",
+        "1 with other words than gold (sentence 2), 2 not parsed (the first is sentence 3).",
     ]
     assert list(notes(metric.score([gold], [gold]))) == []

@@ -242,7 +242,7 @@ class Totals:
             )
         if self.failed:
             told = [
-                f"{count:,} {why} (the first is sentence {self.first[why]})"
+                f"{count:,} {why} ({'the first is ' * (count > 1)}sentence {self.first[why]})"
                 for why, count in self.failed.items()
             ]
             yield f"{self.failed.total():,} {of_all} failed, and count with recall 0: {', '.join(told)}."
