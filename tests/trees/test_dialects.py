@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import tempfile
 from collections.abc import Callable, Iterator
@@ -17,6 +18,7 @@ from d2c.base.errors import FormatError
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.floresta import read_floresta
 from d2c.trees.formats.historical import read_historical
+from d2c.trees.formats.registry import format_of
 from d2c.trees.formats.sinica import read_sinica
 from tests.strategies import ctrees
 
@@ -69,6 +71,24 @@ def sinica(ctree: CTree) -> str:
 
 
 continuous = ctrees(gaps=False).map(plain)
+
+
+@pytest.mark.parametrize("name", ["x", "x.txt.gz", "x.ptb.gz", "x.ptb"])
+def test_what_sinica_and_floresta_look_like(tmp_path: Path, name: str) -> None:
+    sinica = "#1:1.[2] VP(evaluation:Dbb:竟然|Head:VP(Head:VH11:生病))#，(COMMACATEGORY)\n"
+    floresta = "#44 CP8-1 A história.\n(STA+fcl (SUBJ+np (>N+art A) (H+n história)) (.))\n"
+    remarks = "#1 a remark\n(TOP (S (A+ a) (B b)))\n"
+    for text, charset, expected in (
+        (sinica, "utf-8", "sinica"),
+        ("\ufeff\n" + sinica, "utf-8", "sinica"),
+        (floresta, "utf-8", "floresta"),
+        (floresta.replace("\n", "\r\n"), "latin-1", "floresta"),
+        (remarks, "utf-8", "brackets"),
+        ("#1 VP(a)\n(S (A a))\n", "utf-8", "brackets"),
+    ):
+        content = text.encode(charset)
+        (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+        assert format_of(tmp_path / name) == expected
 
 
 @given(st.lists(continuous, min_size=1, max_size=3))

@@ -22,6 +22,7 @@ from d2c.trees.formats.format import CFormat, Malformed, Options, item_reader
 from d2c.trees.formats.graphs import Graph
 
 _ITEM = re.compile(r"#[0-9]+ ")
+_LOOKS = re.compile(r"^#[0-9]+ [^\n]*\n\([^ ()+\n]+\+[^ ()\n]+[ \r\n]*\(", re.MULTILINE)
 # A line break that ends no line, and a tree behind it; U+0085 is an ellipsis in Windows-1252.
 _HIDDEN = re.compile(r"([\v\f\x1c-\x1e\u2028\u2029])[ \t]*\(|(\x85)\(")
 _TOKEN = re.compile(r"[()]|[^ \t\r\n()]+")
@@ -125,4 +126,6 @@ FLORESTA = CFormat(
     (".floresta",),
     read_floresta,
     holds=("gaps", "heads", "functions", "escapes"),
+    named_as="brackets",
+    looks_so=lambda start: _LOOKS.search(start) is not None,
 )

@@ -22,6 +22,7 @@ _FULL_WIDTH = re.compile("[｜（）]")
 _HIDES = re.compile("[｜（）](?=.*:)")  # only a word may hold them, and nothing follows it
 _TOKEN = re.compile(r"[()|]|[^()|]+")
 _HEADS = ("Head", "head")
+_LOOKS = re.compile(r"^#[0-9][^ \n]*:[^ \n]* +[^ ()\n]+\([^\n]*\)#", re.MULTILINE)
 
 
 def _items(path: AnyPath, options: Options) -> Iterator[tuple[int, str]]:
@@ -83,4 +84,11 @@ def _tree(text: str, options: Options) -> CTree:
 
 
 read_sinica = item_reader(_items, _tree)
-SINICA = CFormat("sinica", (".sinica",), read_sinica, holds=("heads", "functions", "comments", "blanks"))
+SINICA = CFormat(
+    "sinica",
+    (".sinica",),
+    read_sinica,
+    holds=("heads", "functions", "comments", "blanks"),
+    named_as="brackets",
+    looks_so=lambda start: _LOOKS.search(start) is not None,
+)
