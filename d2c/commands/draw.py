@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from d2c.base.errors import FormatError, located
-from d2c.base.files import file_name, open_binary_output
-from d2c.base.inputs import ending_of
+from d2c.base.files import open_binary_output
+from d2c.base.inputs import ending_of, names_of
 from d2c.commands.options import (
-    FilePath,
     check_ending,
     choice,
     format_of_trees,
     heads_option,
     output_option,
     reading_options,
+    trees_argument,
 )
+from d2c.commands.terminal import say
+from d2c.parsing.sentence import Sentence
 from d2c.parsing.sentences import numbered_sentences
 from d2c.reduction.reduction import Reduction
 from d2c.trees.formats.reading import Reading
-from d2c.trees.formats.registry import treebank_in
+from d2c.trees.formats.registry import DTREE_SUFFIXES
 
 
 @click.command()
-@click.argument("trees", type=FilePath)
+@trees_argument
 @output_option
 @heads_option
 @format_of_trees("conllu")
@@ -36,10 +39,11 @@ from d2c.trees.formats.registry import treebank_in
 @click.option(
     "--sentence",
     type=click.IntRange(1),
-    help="Draw only the sentence with this number.  [default for --svg: 1]",
+    help="Draw only the sentence with this number, counted through all files.  [default for pictures: the "
+    "first]",
 )
 def draw(
-    trees: Path,
+    trees: tuple[Path, ...],
     output: Path,
     head_rules: str,
     reading: Reading,
@@ -50,23 +54,35 @@ def draw(
     """Draw c-trees, crossing branches included, d-trees with their event indices, or both.
 
     OUTPUT is called *.txt (all sentences), or *.svg, *.pdf, *.png or *.tex (LaTeX, package forest), with one.
-    TREES is a treebank, the output of `d2c parse --to json` or `d2c corpus`, or CoNLL-U, which has d-trees.
+    TREES are treebanks, the output of `d2c parse --to json` or `d2c corpus`, or CoNLL-U, which has d-trees.
     """
     from d2c.trees.pictures import ENDINGS, drawing
 
     check_ending(output, ENDINGS)
     ending = ending_of(output) or (".svg" if svg else ".txt")
-    route, last = Reduction("direct", head_rules), 1 if ending != ".txt" and not sentence else sentence
+    route, single = Reduction("direct", head_rules), bool(sentence) or ending != ".txt"
+    files = reading.files(trees, *DTREE_SUFFIXES)
     # One sentence is drawn as soon as it is read, so that errors cannot wait for the end of the file.
-    faults = replace(reading.faults, limit=1) if last else reading.faults
+    faults = replace(reading.faults, limit=1) if single else reading.faults
     with open_binary_output(output) as stream:
-        reading, dtrees = replace(reading, faults=faults), not treebank_in(trees)
-        for number, read in numbered_sentences(trees, reading, dtrees):
-            if not last or number == last:
-                with located(file_name(trees), number):
+        numbered = numbered_sentences(files, replace(reading, faults=faults), dtrees=True)
+        for number, read in numbered:
+            if sentence in (None, number):
+                with located(names_of(files), number):
                     dtree = route.encode(read.ctree) if read.ctree else read.dtree
                     stream.write(drawing(read.ctree, dtree, what if read.ctree else "dtree", ending))
-            if number == last:
-                return
-        if last:
-            raise FormatError(file_name(trees), 0, last, "there is no such sentence")
+                if single:
+                    break
+        else:
+            if sentence:
+                raise FormatError(names_of(files), 0, sentence, "there is no such sentence")
+    if single and not sentence and _has_more(numbered):
+        say(f"{names_of(files)}: the picture shows the first sentence; --sentence N draws another")
+
+
+def _has_more(numbered: Iterator[tuple[int, Sentence]]) -> bool:
+    """Return whether sentences follow, also such as cannot be read."""
+    try:
+        return next(numbered, None) is not None
+    except FormatError:
+        return True

@@ -95,6 +95,39 @@ def test_sentences_of_several_texts_are_numbered_in_the_file_that_is_drawn(tmp_p
     assert draw(file, "--what", "dtree", "--sentence", "3") == "1  c  NN  root\n"
 
 
+def test_a_picture_shows_one_sentence_and_says_so(trees: Path, tmp_path: Path) -> None:
+    """Unless it is the only one, or was asked for; broken ones behind it do not matter."""
+    told = f"{trees}: the picture shows the first sentence; --sentence N draws another\n"
+    for rest in ("", "(S (A x))\n"):
+        trees.write_text(TEXT.splitlines()[0] + "\n" + (rest or TEXT))
+        run = CliRunner().invoke(cli, ["draw", str(trees), "-o", str(tmp_path / "x.svg")])
+        assert (run.exit_code, run.stderr) == (0, told)
+        asked = CliRunner().invoke(cli, ["draw", str(trees), "--svg", "--sentence", "1"])
+        assert asked.stderr == "" and asked.stdout == (tmp_path / "x.svg").read_text()
+    trees.write_text(TEXT.splitlines()[0] + "\n")
+    assert CliRunner().invoke(cli, ["draw", str(trees), "--svg"]).stderr == ""
+    file, line = tmp_path / "x.jsonl", {"tokens": ["a"], "tags": ["A"], "spans": []}
+    file.write_text(f'{{"error": "too long"}}\n{json.dumps(line)}\n')
+    assert "too long" in CliRunner().invoke(cli, ["draw", str(file), "--svg"]).stderr
+
+
+def test_several_files_are_counted_through(trees: Path, tmp_path: Path) -> None:
+    """Those of a directory, as `corpus` writes it, too; sentences without a tree have a number."""
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "1.mrg").write_text("(S (A a))\n(())\n")
+    (tmp_path / "a" / "2.conllu").write_text("1\tb\t_\tB\t_\t_\t0\troot\t_\t_\n\n")
+    (tmp_path / "a" / "3.mrg").write_text("(S (C c))\n")
+    for given in ([tmp_path / "a"], [*sorted((tmp_path / "a").iterdir())]):
+        for number, row in ((1, "1  a  A  root"), (3, "1  b  B  root"), (4, "1  c  C  root")):
+            run = CliRunner().invoke(
+                cli, ["draw", *map(str, given), "--what", "dtree", "--sentence", str(number)]
+            )
+            assert run.stdout.splitlines() == [row], run.exception
+        run = CliRunner().invoke(cli, ["draw", *map(str, given), "--sentence", "5"])
+        first = tmp_path / "a" / "1.mrg"
+        assert str(run.exception) == f"{first} and 2 more files: sentence 5: there is no such sentence"
+
+
 def test_a_sentence_that_is_not_there(trees: Path, tmp_path: Path) -> None:
     output = tmp_path / "x.txt"
     run = CliRunner().invoke(cli, ["draw", str(trees), "--sentence", "3", "-o", str(output)])
