@@ -11,6 +11,7 @@ from d2c.base.errors import Faults, Refusals
 from d2c.base.files import file_name, open_output
 from d2c.commands.options import (
     FilePath,
+    charset_option,
     faults_options,
     format_for,
     jobs_option,
@@ -46,6 +47,7 @@ from d2c.trees.repair import Repairs
 )
 @to_option(WRITABLE)
 @jobs_option
+@charset_option
 @faults_options
 def decode(
     conllu: Path,
@@ -54,6 +56,7 @@ def decode(
     encoding: str | None,
     to: str | None,
     jobs: int,
+    charset: str | None,
     faults: Faults,
 ) -> None:
     """Decode CoNLL-U from any d-parser into c-trees. Repairs are counted on standard error.
@@ -75,12 +78,12 @@ def decode(
     if write is None or not write.joinable:
         with open_output(output) as stream:
             refusals = Refusals(faults)
-            dtrees = untagged.over(refusals.over(read_conllu(conllu, refusals)))
+            dtrees = untagged.over(refusals.over(read_conllu(conllu, refusals, charset=charset)))
             ctrees = route.decode_all(shown(dtrees, "sentences", doing, [conllu]), repairs)
             write_treebank(ctrees, to, stream, Place(conllu, refusals))
     else:
         code = Decode(route, file_name(conllu), to)
-        coded = code_files(code, read_conllu_chunks(conllu), [conllu], output, jobs, faults)
+        coded = code_files(code, read_conllu_chunks(conllu, charset), [conllu], output, jobs, faults)
         for batch in shown(coded, "batches", doing, [conllu]):
             if batch.repairs:
                 repairs.add(batch.repairs)

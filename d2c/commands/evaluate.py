@@ -64,7 +64,7 @@ def _evalb(
     def scores(pairs: Pairs) -> Iterable[Score]:
         if reading.raw:
             (gold,), (guess,) = files_of(pairs.gold), files_of(pairs.guess)
-            return evalb.evaluate_files(gold, guess, parameters)
+            return evalb.evaluate_files(gold, guess, parameters, reading.charset)
         return metric.scores(pairs.of(read))
 
     default = EvalbParameters.spmrl2013 if spmrl else EvalbParameters.collins
@@ -103,7 +103,8 @@ def _with_notes(metric: Metric, scores: Iterable[Score]) -> Iterator[str]:
 def _attachment(pairs: Pairs, punctuation: bool) -> Iterator[str]:
     from d2c.trees.scores.attachment import AttachmentTotals
 
-    read = of_each(lambda path: refusing(read_conllu, path, pairs.reading.faults))
+    read_file = partial(read_conllu, charset=pairs.reading.charset)
+    read = of_each(lambda path: refusing(read_file, path, pairs.reading.faults))
     totals = AttachmentTotals(punctuation)
     for number, (a, b) in enumerate(pairs.of(read), 1):
         if len(a.heads) != len(b.heads):

@@ -49,7 +49,7 @@ def heads(
     files = reading.files(trees)
     treebank = shown(reading(files), "trees", f"reading {names_of(files)}", files)
     if induce:
-        treebank = with_heads(treebank, files, induce)
+        treebank = with_heads(treebank, files, induce, reading.charset)
         with open_output(output) as stream:
             stream.write(f"# Estimated by `d2c heads {' '.join(map(str, trees))} --induce {induce}`\n")
             stream.write(format_head_rules(estimate_rules(treebank)))

@@ -261,6 +261,16 @@ def _report_outside(reading: Reading) -> None:
             say(f"{file}: passed over {many(lines, 'line')} outside of trees; --strict refuses them")
 
 
+def _known_charset(_context: click.Context, _option: click.Parameter, name: str | None) -> str | None:
+    try:
+        return name and codecs.lookup(name).name
+    except LookupError:
+        raise click.BadParameter(f"{name} is no character set that is known here.") from None
+
+
+charset_option = click.option(
+    "--charset", callback=_known_charset, help="The encoding of files not in UTF-8, such as latin-1."
+)
 raw_option = click.option("--raw", is_flag=True, help="Keep traces, function tags and indices.")
 
 
@@ -286,19 +296,10 @@ def file_options(command: Command) -> Command:
             is_flag=True,
             help="Refuse lines outside of trees and, in `convert`, whatever would be lost.",
         ),
-        click.option(
-            "--charset", callback=_known_charset, help="The encoding of files not in UTF-8, such as latin-1."
-        ),
+        charset_option,
         click.option("--n-best", is_flag=True, help="Read all parses of n-best lists, not only the first."),
     )
     return _with(options, faults_options(with_reading))
-
-
-def _known_charset(_context: click.Context, _option: click.Parameter, name: str | None) -> str | None:
-    try:
-        return name and codecs.lookup(name).name
-    except LookupError:
-        raise click.BadParameter(f"{name} is no character set that is known here.") from None
 
 
 def reading_options(command: Command) -> Command:

@@ -38,7 +38,8 @@ def sentences_in(file: Path, reading: Reading, refusals: Refusals, dtrees: bool 
     dtrees: of CoNLL-U, too; otherwise a file of that name is refused as a treebank is
     """
     if dtrees and has_dtrees(file, reading):
-        return (Sentence(dtree.tokens, dtree=dtree) for dtree in read_conllu(file, refusals))
+        read = read_conllu(file, refusals, charset=reading.charset)
+        return (Sentence(dtree.tokens, dtree=dtree) for dtree in read)
     form = treebank_format(file, reading.format_name)
     if form.name in PARSED:
         return read_parsed(file, form, Options(charset=reading.charset, bare=reading.bare), refusals)

@@ -60,7 +60,7 @@ def read_viewed(
         if dtrees is None:
             viewed = each_located(encoded, viewed, file_name(path), refusals)
         else:
-            pairs = side_by_side((path, viewed), (dtrees, read_conllu(dtrees)))
+            pairs = side_by_side((path, viewed), (dtrees, read_conllu(dtrees, charset=reading.charset)))
             viewed = each_located(_paired, pairs, file_name(dtrees))
         for number, one in enumerate(refusals.over(viewed), 1):
             if (at := number + refusals.count) > end:

@@ -68,7 +68,7 @@ def convert_treebank(
         refusals = Refusals(reading.faults)
         place.file, place.refusals, place.sentence = source, refusals, 0
         trees = reading.read(source, refusals)
-        given = with_heads(trees, source, heads) if heads else trees
+        given = with_heads(trees, source, heads, reading.charset) if heads else trees
         yield from refusals.over(each_located(held, given, file_name(source), refusals))
         left_out.update(reading.left_out[file_name(source)])
         del left_out[OUTSIDE]  # no part of trees; commands say it by themselves
@@ -150,13 +150,16 @@ def _many(count: int, name: str) -> str:
     return f"{count:,} {one if count == 1 else several}{bracket}{option}"
 
 
-def with_heads(ctrees: Iterable[CTree], files: Paths, conllu: Path) -> Iterator[CTree]:
-    """Yield the c-trees of files with head children by the d-trees of a CoNLL-U file. Raises FormatError."""
+def with_heads(ctrees: Iterable[CTree], files: Paths, conllu: Path, charset: str | None) -> Iterator[CTree]:
+    """Yield the c-trees of files with head children by the d-trees of a CoNLL-U file, of some charset.
+
+    Raises FormatError.
+    """
 
     def headed(pair: tuple[CTree, DTree]) -> CTree:
         ctree, dtree = pair
         check_words(ctree, dtree)
         return induce_heads(ctree, dtree.heads)
 
-    pairs = side_by_side((files, ctrees), (conllu, read_conllu(conllu)))
+    pairs = side_by_side((files, ctrees), (conllu, read_conllu(conllu, charset=charset)))
     return each_located(headed, pairs, file_name(conllu))

@@ -44,18 +44,22 @@ HEADER = (
 )
 
 
-def evaluate_files(gold: AnyPath, guess: AnyPath, parameters: EvalbParameters) -> Iterator[Score]:
+def evaluate_files(
+    gold: AnyPath, guess: AnyPath, parameters: EvalbParameters, charset: str | None = None
+) -> Iterator[Score]:
     """Yield the scores of two files of trees (`-`: standard input; `.gz`: packed), line against line.
+
+    charset: of both; None: UTF-8
 
     Raises FormatError for a line that cannot be read, or where one file has more lines than the other
     (EVALB scores those that both have), and TooManyErrors.
     """
-    sides = (Path(gold), _lines(gold)), (Path(guess), _lines(guess))
+    sides = (Path(gold), _lines(gold, charset)), (Path(guess), _lines(guess, charset))
     return evaluate(side_by_side(*sides, unit="line"), parameters)
 
 
-def _lines(path: AnyPath) -> Iterator[EvalbLine]:
-    with open_input(path) as lines:
+def _lines(path: AnyPath, charset: str | None) -> Iterator[EvalbLine]:
+    with open_input(path, charset or "utf-8-sig") as lines:
         for number, line in enumerate(lines, 1):
             try:
                 yield from_line(line)
