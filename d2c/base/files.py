@@ -7,7 +7,7 @@ import hashlib
 import os
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from io import UnsupportedOperation
 from pathlib import Path
@@ -28,7 +28,7 @@ _MARKS = {  # that files begin with; the longer ones first
     b"\xfe\xff": "UTF-16",
 }
 _READ = WeakSet[TextIO]()  # standard inputs that were read
-_OPEN = dict[str, TextIO]()  # what is being read, by its path
+_READ_TO = dict[str, Callable[[], int]]()  # how far each file is read, in bytes, by its path
 _WIDE = ("utf-16", "utf-32", "utf_16", "utf_32")  # as such encodings are called
 _PACKED = {  # that packed files begin with, and by which program
     b"\x1f\x8b": "gzip",
@@ -70,10 +70,10 @@ def open_input(path: AnyPath, encoding: str = "utf-8-sig", errors: str = "strict
         raise FormatError(file_name(path), 0, 0, f"cannot be read: {error.strerror or error}") from None
     except LookupError as error:
         raise FormatError(file_name(path), 0, 0, str(error)) from None
-    _OPEN[os.fspath(path)] = stream
     try:
         _refuse_unreadable(stream, file_name(path), encoding)
-        yield stream
+        with followed(path, lambda: os.lseek(stream.fileno(), 0, os.SEEK_CUR)):
+            yield stream
     except UnicodeDecodeError as error:
         wrong = NOT_UTF8 if error.encoding.startswith("utf-8") else f"not {encoding} text"
         raise FormatError(file_name(path), 0, 0, f"{wrong} ({error.reason})") from None
@@ -84,18 +84,25 @@ def open_input(path: AnyPath, encoding: str = "utf-8-sig", errors: str = "strict
             raise FormatError(file_name(path), 0, 0, f"cannot be read: {error.strerror or error}") from None
         raise
     finally:
-        _OPEN.pop(os.fspath(path), None)
         if stream is sys.stdin:
             _READ.add(stream)
         else:
             stream.close()
 
 
+@contextmanager
+def followed(path: AnyPath, read_to: Callable[[], int]) -> Iterator[None]:
+    """Let `bytes_read` say how far a file is read."""
+    _READ_TO[os.fspath(path)] = read_to
+    try:
+        yield
+    finally:
+        _READ_TO.pop(os.fspath(path), None)
+
+
 def bytes_read() -> dict[str, int]:
-    """Return how far each file is read that `open_input` has open, packed ones in packed bytes."""
-    return {
-        path: os.lseek(stream.fileno(), 0, os.SEEK_CUR) for path, stream in [*_OPEN.items()] if path != "-"
-    }
+    """Return how far each file is read that is open, packed ones in packed bytes."""
+    return {path: read_to() for path, read_to in [*_READ_TO.items()] if path != "-"}
 
 
 def first_characters(path: AnyPath, count: int) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TextIO
+from typing import TextIO, TypeVar
 
 import click
 
@@ -22,12 +22,15 @@ from d2c.trees.ctree import CTree
 from d2c.trees.formats.conllu import CONLLU, format_conllu, read_conllu
 from d2c.trees.formats.constituency import CONSTITUENCY
 from d2c.trees.formats.conversion import UNPARSED, convert_treebank, told_left_out
+from d2c.trees.formats.format import Format
 from d2c.trees.formats.reading import Reading
-from d2c.trees.formats.registry import DTREE_SUFFIXES, TARGETS, treebank_called, treebank_in
+from d2c.trees.formats.registry import DTREE_SUFFIXES, TARGETS, format_to_write, treebank_called, treebank_in
 from d2c.trees.formats.universal import UNIVERSAL
 from d2c.trees.heads import load_head_rules
 from d2c.trees.patterns.edits import Editing, edit_of
 from d2c.trees.universal.rules import PennTags
+
+Item = TypeVar("Item")  # a c-tree or a d-tree
 
 
 def _editing(
@@ -102,8 +105,6 @@ def convert(
     if target_format == UNIVERSAL.name:
         reading = replace(reading, over=tags.over)
     files = reading.files(sources, *DTREE_SUFFIXES)
-    if heads:
-        _check_for_heads(reading, files)
     to_conllu = is_called(target, CONLLU.suffixes) and not treebank_called(target)
     to_conllu &= target_format not in (CONSTITUENCY.name, UNIVERSAL.name)
     # What --from says of files counts, whatever they are called.
@@ -120,21 +121,28 @@ def convert(
             "CoNLL-U has no c-trees; leave out --to, --from, --clean, --traces, --merge, --heads, "
             "--edit, --move-punctuation, --continuous and --(un)binarize"
         )
+    form = None if any(kinds) else TARGETS[target_format or format_to_write(target)]
+    if heads and form:
+        _check_for_heads(reading, files, target, form)
     with open_output(target) as stream:
-        if any(kinds):
+        if form is None:
             left_out = _convert_dtrees(reading, files, stream)
         else:
-            left_out = convert_treebank(reading, files, target, stream, target_format, heads)
+            left_out = convert_treebank(reading, files, form, stream, heads, partial(_watched, files=files))
     for edit in reading.edits:
         say(f"{names_of(files)}: {edit}")
     for file, note in tags.notes.items():
         say(f"{file}: {note}")
+    _tell(left_out, names_of(files))
+
+
+def _tell(left_out: Counter[str], names: str) -> None:
+    """Print what was left out, and how many sentences were not parsed, whose marks stay."""
     if unparsed := left_out.pop(UNPARSED, 0):
         was = ("sentence was", "it") if unparsed == 1 else ("sentences were", "each")
-        mark = "the tree (ERROR (ERROR ERROR)) stands for"
-        say(f"{names_of(files)}: {unparsed:,} {was[0]} not parsed; {mark} {was[1]}")
+        say(f"{names}: {unparsed:,} {was[0]} not parsed; the tree (ERROR (ERROR ERROR)) stands for {was[1]}")
     if left_out:
-        say(f"{names_of(files)}: left out: {told_left_out(left_out)}")
+        say(f"{names}: left out: {told_left_out(left_out)}")
 
 
 def _convert_dtrees(reading: Reading, files: tuple[Path, ...], stream: TextIO) -> Counter[str]:
@@ -142,7 +150,7 @@ def _convert_dtrees(reading: Reading, files: tuple[Path, ...], stream: TextIO) -
     left_out = Counter[str]()
     read = partial(read_conllu, left_out=left_out, charset=reading.charset)
     dtrees = of_each(lambda path: refusing(read, path, reading.faults))(files)
-    stream.writelines(map(format_conllu, shown(dtrees, "trees", f"reading {names_of(files)}", files)))
+    stream.writelines(map(format_conllu, _watched(dtrees, files)))
     left_out = +left_out  # without what was counted as 0
     if reading.strict and left_out:
         message = f"CoNLL-U does not hold {told_left_out(left_out)}; see --strict"
@@ -150,8 +158,12 @@ def _convert_dtrees(reading: Reading, files: tuple[Path, ...], stream: TextIO) -
     return left_out
 
 
-def _check_for_heads(reading: Reading, files: Sequence[Path]) -> None:
-    """Raise UsageError for what does not go with --heads."""
+def _watched(trees: Iterator[Item], files: tuple[Path, ...]) -> Iterator[Item]:
+    return shown(trees, "trees", f"converting {names_of(files)}", files)
+
+
+def _check_for_heads(reading: Reading, files: Sequence[Path], target: Path, form: Format[CTree]) -> None:
+    """Raise UsageError for what does not go with --heads, and FormatError for a format without them."""
     if reading.traces or reading.merge:
         raise click.UsageError("--traces and --merge keep no heads; convert twice")
     if reading.edits:
@@ -160,6 +172,8 @@ def _check_for_heads(reading: Reading, files: Sequence[Path]) -> None:
         raise click.UsageError("--heads needs all sentences of both files; use --skip-bad before")
     if len(files) > 1:
         raise click.UsageError("--heads is for a single file; convert each by itself")
+    if "heads" not in form.holds:
+        raise FormatError(str(target), 0, 0, f"the format {form.name} marks no heads")
 
 
 def _binarize(how: str | None, head_rules: str) -> Callable[[CTree], CTree] | None:

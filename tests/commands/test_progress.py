@@ -251,6 +251,29 @@ def test_training_updates_one_line_of_a_terminal() -> None:
     ]
 
 
+CONVERTING = """
+import os, sys
+from d2c.commands.cli import cli
+from d2c.commands.terminal import printing_above_bars
+read, write = os.pipe()
+with open(write, "w") as pipe:
+    pipe.write("(S (A a))\\n" * 3)
+with printing_above_bars(), open(read) as sys.stdin:
+    cli(["convert", {!r}, {!r}], standalone_mode=False)
+"""
+
+
+def test_convert_shows_how_far_it_is(tmp_path: Path) -> None:
+    """Of standard input it shows a count and a rate."""
+    path = tmp_path / "x.mrg"
+    path.write_text("(S (A a))\n" * 3)
+    written, lines = screen(CONVERTING.format(str(path), str(tmp_path / "y.export")), 80)
+    assert f"converting {path}: 0 trees [00:00, ? trees/s]"[:79] in written.replace("\r", "\n")
+    written, lines = screen(CONVERTING.format("-", str(tmp_path / "y.export")), 80)
+    assert "converting <stdin>: 0 trees [00:00, ? trees/s]" in written
+    assert [line for line in lines if line.strip()] == []
+
+
 @pytest.mark.parametrize("opened", [open, gzip.open])
 def test_the_share_of_files_that_is_read(opened: Any, tmp_path: Path) -> None:
     paths = [tmp_path / f"{name}{'.gz' * (opened is gzip.open)}" for name in ("one", "other")]

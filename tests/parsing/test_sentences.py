@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from d2c.commands.cli import cli
+from d2c.commands.progress import ReadShare
 from d2c.parsing.json_lines import format_tree, sentence_of_row
 from d2c.parsing.sentence import Sentence
 from d2c.parsing.sentences import numbered_sentences
@@ -53,6 +55,16 @@ def corpus(tmp_path: Path) -> Path:
     table = pa.Table.from_pylist([FAILED, SHE, GAPS], schema=SCHEMA)
     pq.write_table(table, directory / "part-000000.parquet")
     return directory
+
+
+def test_the_share_of_a_table_that_is_read(corpus: Path) -> None:
+    from d2c.corpora.rows import SCHEMA
+
+    file = corpus / "part-000000.parquet"
+    pq.write_table(pa.Table.from_pylist([SHE] * 2500, schema=SCHEMA), file)
+    share = ReadShare([file])
+    shares = [share() for _ in numbered_sentences(file, Reading())]
+    assert [share for share, _ in groupby(shares)] == pytest.approx([0.4, 0.8, 1.0], abs=0.001)
 
 
 def test_a_table_of_corpus(corpus: Path) -> None:

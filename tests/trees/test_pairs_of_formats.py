@@ -114,7 +114,7 @@ def test_what_both_can_hold_is_equal_and_what_is_lost_is_named(
         left_out, target = Counter[str](), folder / f"target.{second}"
         reading = Reading(format_name=first, raw=True)
         try:
-            left_out = convert_treebank(reading, (source,), target, stream := StringIO(), second, None)
+            left_out = convert_treebank(reading, (source,), FORMATS[second], stream := StringIO())
         except FormatError as error:
             assert "hold" in str(error) or second == "export"
             continue

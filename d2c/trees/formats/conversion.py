@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import compress
 from pathlib import Path
 from typing import TextIO
 
-from d2c.base.errors import FormatError, Refusals, each_located
+from d2c.base.errors import Refusals, each_located
 from d2c.base.files import file_name
 from d2c.base.inputs import Paths, of_each
 from d2c.trees.binarization import is_part
@@ -20,7 +20,7 @@ from d2c.trees.formats.format import OUTSIDE, Attribute, Format
 from d2c.trees.formats.graphs import hidden_heads
 from d2c.trees.formats.pairs import check_words, side_by_side
 from d2c.trees.formats.reading import Reading
-from d2c.trees.formats.registry import TARGETS, Place, format_to_write, write_treebank
+from d2c.trees.formats.registry import Place, write_treebank
 from d2c.trees.heads import induce_heads
 from d2c.trees.marks import head_rank
 
@@ -46,23 +46,22 @@ _COUNTED = {  # what is counted by a name that does not say it of one thing and 
 def convert_treebank(
     reading: Reading,
     sources: tuple[Path, ...],
-    target: Path,
+    form: Format[CTree],
     stream: TextIO,
-    target_format: str | None,
-    heads: Path | None,
+    heads: Path | None = None,
+    watched: Callable[[Iterator[CTree]], Iterator[CTree]] = iter,
 ) -> Counter[str]:
-    """Write the trees of `sources` in the format of `target`, with the heads that a CoNLL-U file induces
-    over the only one of them.
+    """Write the trees of `sources` in another format, with the heads that a CoNLL-U file induces over the
+    only one of them.
+
+    watched: what the trees go through before they are written, to see how far the work is
 
     Return how much of what was left out: what trees do not keep of files, what transforms do not keep of
     trees, and what the format does not hold; and how many sentences are UNPARSED.
-    Raises FormatError for what cannot be read, or not be held by the format: a format that d2c only reads,
-    gaps in brackets, words that the export format takes for something else; `strict`: anything left out.
+    Raises FormatError for what cannot be read, or not be held by the format: gaps in brackets, words that the
+    export format takes for something else; `strict`: anything left out.
     """
-    form = TARGETS[target_format or format_to_write(target)]
-    if heads and "heads" not in form.holds:
-        raise FormatError(str(target), 0, 0, f"the format {form.name} marks no heads")
-    left_out, place = Counter[str](), Place("")
+    left_out, place, steps = Counter[str](), Place(""), reading.steps
 
     def converted(source: Path) -> Iterator[CTree]:
         refusals = Refusals(reading.faults)
@@ -76,7 +75,7 @@ def convert_treebank(
     def held(ctree: CTree) -> CTree:
         """Return a tree after all transforms, and count what they, and the format, do not keep of it."""
         lost = Counter[str]()
-        for option, step in reading.steps.items():
+        for option, step in steps.items():
             had, ctree = attributes_of(ctree), step(ctree)
             gone = had - attributes_of(ctree)
             if reading.strict and gone:
@@ -92,7 +91,7 @@ def convert_treebank(
         left_out[UNPARSED] += is_failed(ctree.tokens)
         return ctree
 
-    write_treebank(of_each(converted)(sources), form.name, stream, place)
+    write_treebank(watched(of_each(converted)(sources)), form.name, stream, place)
     return +left_out  # without what was counted as 0
 
 

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from d2c.base.counting import many
 from d2c.base.errors import FormatError, needs
-from d2c.base.files import AnyPath, open_input
+from d2c.base.files import AnyPath, followed, open_input
 from d2c.trees.conversion import to_dependencies
 from d2c.trees.ctree import NO_CTREE, CTree, Tokens, child_over, tree_of, trusted_ctree
 from d2c.trees.formats.brackets import bracket_trees, escape
@@ -64,12 +64,15 @@ def _rows(path: AnyPath, options: Options) -> Iterator[tuple[int, Shown]]:
             also = [name for name, kind in kinds.items() if any(one(kind) for one in simple)]
             wanted = _BARE if options.bare else [*_COLUMNS, *_MORE, *also]
             read = [name for name in kinds if name in wanted]
-            for batch in opened.iter_batches(_ROWS, columns=read):
-                columns = [
-                    _in_fields(column) if name in _WITH_FIELDS else column.to_pylist()
-                    for name, column in zip(read, batch.columns, strict=True)
-                ]
-                yield from ((0, dict(zip(read, row, strict=True))) for row in zip(*columns, strict=True))
+            size, rows, done = Path(path).stat().st_size, max(opened.metadata.num_rows, 1), 0
+            with followed(path, lambda: size * done // rows):
+                for batch in opened.iter_batches(_ROWS, columns=read):
+                    done += len(batch)
+                    columns = [
+                        _in_fields(column) if name in _WITH_FIELDS else column.to_pylist()
+                        for name, column in zip(read, batch.columns, strict=True)
+                    ]
+                    yield from ((0, dict(zip(read, row, strict=True))) for row in zip(*columns, strict=True))
     except (OSError, arrow.ArrowException, UnicodeDecodeError) as error:  # the last one: of a column's name
         raise FormatError(str(path), 0, 0, f"is no Parquet file that can be read: {error}") from None
     except (AttributeError, TypeError):
