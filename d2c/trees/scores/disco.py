@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from itertools import accumulate
 
 from d2c.trees.ctree import Block, CTree, is_failed, joined
-from d2c.trees.scores.matches import FAILED, NOT_PARSED, OTHER_WORDS, VALID, Score, Summary, Totals, summed
+from d2c.trees.scores.matches import FAILED, NO_TREE, OTHER_WORDS, VALID, Score, Summary, Totals, summed
 from d2c.trees.scores.prm import DiscoParameters
 
 Bracket = tuple[str, tuple[Block, ...]]
@@ -97,7 +97,7 @@ def _compare(number: int, gold: CTree, guess: CTree | None, parameters: DiscoPar
     one, two = brackets(gold, compared, parameters), Counter[Bracket]()
     words = correct = 0
     parsed = guess is not None and not is_failed(guess.tokens)
-    problem, other_tags = OTHER_WORDS if parsed else NOT_PARSED, False
+    problem, other_tags = OTHER_WORDS if parsed else NO_TREE, False
     if guess is not None and _words(gold, parameters) == _words(guess, parameters):
         two = brackets(guess, compared, parameters)
         equal = [a == b for a, b in zip(_tags(gold, parameters), _tags(guess, parameters), strict=True)]

@@ -26,7 +26,7 @@ from d2c.trees.scores.evalb_sides import EvalbLine, Rules, Side, counts, from_li
 from d2c.trees.scores.matches import (
     ERROR,
     FAILED,
-    NOT_PARSED,
+    NO_TREE,
     OTHER_WORDS,
     SKIPPED,
     VALID,
@@ -101,7 +101,7 @@ def evaluate_by_gold(
 
 def _by_gold(number: int, gold: EvalbLine, guess: EvalbLine | None, rules: Rules) -> Score:
     length, one = _length(gold, rules), Side(gold, rules)
-    problem = NOT_PARSED
+    problem = NO_TREE
     if guess is not None:
         # A guess without some of the punctuation is compared as far as its own tags allow.
         two = Side(guess, rules, gold.tags if len(gold.tags) == len(guess.tags) else None)

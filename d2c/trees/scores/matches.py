@@ -74,7 +74,7 @@ class Matches(Matching, Counts):
 
 
 VALID, ERROR, SKIPPED, FAILED = 0, 1, 2, 3
-NOT_PARSED, OTHER_WORDS = "not parsed", "with other words than gold"  # why a guess has FAILED
+NO_TREE, OTHER_WORDS = "not parsed", "with other words than gold"  # why a guess has FAILED
 
 
 class _WithTags(Matching):
