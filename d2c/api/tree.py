@@ -230,7 +230,8 @@ class Tree:
         return found
 
     def to_dict(self) -> dict[str, Any]:
-        """Return words, tags, offsets of text, and spans, as `d2c parse --to json` writes them."""
+        """Return words, tags, brackets and spans, as `d2c parse --to json` writes them; offsets if known, and
+        confidences if those of all nodes are."""
         tokens = replace(self.ctree.tokens, comments=())
         offsets, shares = self.offsets, self.confidences or ()
         known = tuple([share for share in shares if share is not None])
@@ -246,8 +247,9 @@ class Tree:
     def to_nested(self) -> dict[str, Any]:
         """Return nodes inside each other, as JSON and d3.js have them: `{"label": "NP", "children": [...]}`.
 
-        A word is `{"label": "NN", "word": "cat", "token": 1}`, with its number. Characters in the text, and
-        confidences of nodes, are there if known, by the names that they have in `to_dict`.
+        A word is `{"label": "NN", "word": "cat", "token": 0}`, with its number. Words have `start_char` and
+        `end_char` if offsets are known, and nodes `confidence` if theirs is, as in `to_dict`. The wrapper
+        (TOP) is the outermost node.
         """
         ctree, shares = self.ctree, self.confidences or [None] * len(self.ctree.labels)
         nodes = list[dict[str, Any]]()

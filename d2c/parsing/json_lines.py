@@ -92,6 +92,13 @@ def _alternatives(sentence: Sentence) -> list[dict[str, Any]]:
     ]
 
 
+def _bracket(sentence: Sentence) -> str | None:
+    try:
+        return format_tree(sentence.tree)
+    except ValueError:  # what no brackets hold, as an empty tag
+        return None
+
+
 def _heads(sentence: Sentence) -> Sequence[int]:
     return sentence.dtree.heads if sentence.dtree else ()
 
@@ -119,7 +126,7 @@ FIELDS = (  # in the order of JSON lines; docs/commands.md and docs/corpora.md s
     ),
     Field("comments", _unless_failed(lambda one: [*one.tokens.comments])),
     Field("heads", _nothing, "numbers", _unless_failed(_heads, [])),
-    Field("bracket", _nothing, "string"),  # in the format of the table
+    Field("bracket", _unless_failed(_bracket), "string"),  # in tables all in one format
     Field("spans", _unless_failed(_spans, []), "spans", _unless_failed(_spans, [])),
     Field("alternatives", _unless_failed(_alternatives)),
 )

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 
+import d2c
 from d2c.base.errors import Faults, FormatError, FormatErrors, Refusals
 from d2c.parsing.json_lines import format_json, parse_json_line, read_json_lines
 from d2c.parsing.sentence import NO_CTREE, Sentence
@@ -36,7 +38,9 @@ def test_what_is_written_is_read_back(ctree: CTree) -> None:
     assert (read.tokens, read.top) == (headed.tokens, "TOP") and (sentence.confidences or ()) == shares
     assert not sentence.error
     assert spans(read) == spans(headed)
-    assert written(read) == written(headed)
+    whole = replace(headed, top="TOP")
+    assert written(read) == written(whole)
+    assert d2c.Tree.from_string(json.loads(written(headed))["bracket"]) == d2c.Tree(headed)
 
 
 def spans(ctree: CTree) -> list[tuple[str, tuple[int, ...]]]:

@@ -45,6 +45,7 @@ def test_json_of_text() -> None:
         "tokens": ["The", "cat", "(", "slept"],
         "tags": ["DT", "NN", "-LRB-", "VBD"],
         "offsets": [[10, 13], [14, 17], [18, 19], [20, 25]],
+        "bracket": "(TOP (S (NP (DT The) (NN cat)) (-LRB- -LRB-) (VP (VBD slept))))",
         "spans": [
             *spans(parsed)[:1],
             {
