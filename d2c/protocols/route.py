@@ -24,6 +24,7 @@ from d2c.trees.constraints import SpanConstraints, obeying
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.repair import Repairs
+from d2c.trees.unaries import without_copies
 
 Progress = Callable[[Any], None]  # is told what to show
 Confidences = tuple[float, ...] | None  # [K] of nodes, in [0, 1], not yet calibrated; None: not known
@@ -220,10 +221,10 @@ class Route(ABC):
 
 def merged_ctrees(found: Iterable[Ranked]) -> list[Ranked]:
     """Return each c-tree once, where it comes first, with the sum of its probabilities; trees that differ in
-    nothing but head children are one."""
+    nothing but head children, or copies of nodes right above these (NP over NP), are one."""
     best: dict[CTree, Ranked] = {}
     for log, ctree in found:
-        bare = replace(ctree, head_children=None)
+        bare = without_copies(replace(ctree, head_children=None))
         known, first = best.get(bare, (None, ctree))
         if known is not None and log is not None:
             log = float(np.logaddexp(known, log))

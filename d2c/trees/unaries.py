@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from d2c.trees.ctree import CTree, trusted_ctree
+from d2c.trees.transforms import collapse
 
 Chain = tuple[str, ...]
 
@@ -67,3 +68,12 @@ def restore_unaries(ctree: CTree, chains: Sequence[Chain]) -> CTree:
             add_chain(n + k)
     heads = None if ctree.head_children is None else tuple(head_children)
     return trusted_ctree(ctree.tokens, tuple(labels), tuple(children), heads, ctree.top)
+
+
+def without_copies(ctree: CTree) -> CTree:
+    """Return the tree in which a node with a single child of its own label is one node with that."""
+    n, labels, kept = len(ctree.tokens), ctree.labels, [True] * len(ctree.labels)
+    for label, kids in zip(labels, ctree.children, strict=True):
+        if len(kids) == 1 and kids[0] >= n and labels[kids[0] - n] == label:
+            kept[kids[0] - n] = False
+    return collapse(ctree, kept)

@@ -76,7 +76,7 @@ def evalb_metric(title: str, parameters: EvalbParameters) -> Metric:
 
     def scores(pairs: Iterable[tuple[CTree, CTree | None]]) -> Iterable[Score]:
         parsed = ((gold, None if guess and is_failed(guess.tokens) else guess) for gold, guess in pairs)
-        lines = ((from_ctree(gold), guess and from_ctree(guess)) for gold, guess in parsed)
+        lines = ((from_ctree(gold), from_ctree(guess) if guess else None) for gold, guess in parsed)
         return evalb.evaluate_by_gold(lines, parameters)
 
     return Metric(
