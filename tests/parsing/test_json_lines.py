@@ -15,6 +15,7 @@ from d2c.base.errors import Faults, FormatError, FormatErrors, Refusals
 from d2c.parsing.json_lines import format_json, parse_json_line, read_json_lines
 from d2c.parsing.sentence import NO_CTREE, Sentence
 from d2c.trees.ctree import CTree, Tokens, build_ctree
+from d2c.trees.formats.registry import format_of
 from d2c.trees.heads import load_head_rules
 from tests.errors import faulty
 from tests.strategies import ctrees
@@ -45,6 +46,13 @@ def test_what_is_written_is_read_back(ctree: CTree) -> None:
 
 def spans(ctree: CTree) -> list[tuple[str, tuple[int, ...]]]:
     return sorted(zip(ctree.labels, ctree.yields()[len(ctree.tokens) :], strict=True))
+
+
+def test_lines_are_recognised_though_they_have_brackets(tmp_path: Path) -> None:
+    file, tokens = tmp_path / "x.jsonl", Tokens(("word",) * 200, ("NN",) * 200)
+    for ctree in (PARSED.tree, CTree(tokens, ("S",), (tuple(range(200)),), (0,), "TOP")):
+        file.write_text(format_json(Sentence(ctree.tokens, ctree=ctree, line=1)))
+        assert format_of(file) == "json"
 
 
 def test_gaps_unary_nodes_and_confidences() -> None:

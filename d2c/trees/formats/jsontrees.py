@@ -78,6 +78,8 @@ def _strings(value: Any) -> list[str]:
 
 def _looks_so(start: str) -> bool:
     keys = outer_keys(start)
+    if {"tokens", "tags"} <= keys.keys():  # lines of `d2c parse`, which say the tree by spans, too
+        keys.pop("bracket", None)
     of_trees = (mark.endswith("(") for key, mark in keys.items() if _TREE.fullmatch(key))
     return any(of_trees) or not _OF_ALLENNLP.isdisjoint(keys)
 
