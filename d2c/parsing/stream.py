@@ -15,11 +15,10 @@ from math import exp
 from statistics import fmean
 from typing import Any, NamedTuple, TypeVar
 
-from threadpoolctl import threadpool_limits
-
 from d2c.base.batches import batches
 from d2c.base.counting import many
 from d2c.base.errors import FormatError, ModelError, is_short_of_memory
+from d2c.base.locks import one_thread
 from d2c.base.progress import log
 from d2c.base.workers import in_order
 from d2c.models.calibration import calibrated
@@ -234,8 +233,7 @@ class BatchParser:
         """Give sentences the trees of the next d-trees of a stream; those with an error have none."""
         repairs, read = Repairs(), self._model.read
         good = [sentence for sentence in given if sentence.error is None]
-        # Sums may depend on the number of threads that share them; so does speed, but jobs are for that.
-        with threadpool_limits(1):
+        with one_thread():  # jobs are for more
             taken = [*map(read, islice(dtrees, len(good)))]
             wanted = [sentence.wanted for sentence in good]
             trees = zip(taken, self._ctrees(taken, wanted, repairs), strict=True)

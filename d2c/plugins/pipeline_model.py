@@ -6,10 +6,8 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 
-from threadpoolctl import threadpool_limits
-
 from d2c.base.errors import ModelError
-from d2c.base.locks import SharedLock
+from d2c.base.locks import SharedLock, one_thread
 from d2c.models.model import Model, ModelSettings, load_route, read_model_settings
 from d2c.models.spelling import as_read, spelled
 from d2c.parsing.options import ParseOptions
@@ -73,8 +71,7 @@ class PipelineModel:
         Raises ModelError where the model cannot be loaded, or the pipeline lacks what must come before.
         """
         self._load()
-        # As `Parser` does: for so little work threads wait longer for each other than they compute.
-        with threadpool_limits(1):
+        with one_thread():
             return [
                 ctree if ctree.is_continuous() else raise_gaps(ctree) for ctree in self._parsed(sentences)
             ]

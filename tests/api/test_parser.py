@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import pickle
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from itertools import repeat
 from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from threadpoolctl import threadpool_info
 
 import d2c
 from d2c import Document, Parser, Sentence
@@ -24,6 +26,15 @@ TEXT = 'The dog can\'t see "Mary". She\r\nslept (here).\n\n\n The young\n cat'
 @pytest.fixture(scope="module")
 def parser(tagged_model: Path) -> Parser:
     return d2c.load(tagged_model)
+
+
+def test_threads_leave_the_numbers_of_threads_of_libraries(parser: Parser) -> None:
+    """Where they overlap, too: tests/base/test_locks.py."""
+    parser("They slept.")
+    before = threadpool_info()
+    with ThreadPoolExecutor(4) as pool:
+        [*pool.map(parser, ["They saw the cat with glasses."] * 40)]
+    assert threadpool_info() == before
 
 
 def test_text(parser: Parser) -> None:

@@ -168,8 +168,11 @@ def seeded(seed: int) -> Iterator[None]:
 @contextmanager
 def threads(number: int | None) -> Iterator[None]:
     """Let torch compute with so many threads; None: with as many as it does."""
+    if number is None:
+        yield
+        return
     before = torch.get_num_threads()
-    torch.set_num_threads(number or before)
+    torch.set_num_threads(number)
     try:
         yield
     finally:

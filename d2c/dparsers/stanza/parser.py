@@ -19,6 +19,7 @@ from stanza.models.depparse.transition.model import SubtreeCombination
 
 from d2c.base.batches import batches
 from d2c.base.errors import ModelError
+from d2c.base.locks import one_thread
 from d2c.base.model_files import first_line
 from d2c.base.temporary import whole_directory
 from d2c.dparsers.settings import StanzaSettings
@@ -181,7 +182,7 @@ class StanzaParser(StanzaEstimator, DependencyParser):
         said = cls.FORMAT.read(directory)
         if said.get("model_type") == "transition":
             raise ModelError(f"{directory}: {GONE}")
-        with ONE_AT_A_TIME, quiet(), loading(directory), threads(1):  # two wait longer than they compute
+        with ONE_AT_A_TIME, quiet(), loading(directory), one_thread():
             parser = cls(StanzaSettings(device=device, **cls.FORMAT.parameters_in(said)))
             parser._load(Path(directory))
             next(parser.parse([Tokens(("a", "b"), ("A", "B"))]))  # what cannot parse says so now
