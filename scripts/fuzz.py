@@ -1,6 +1,6 @@
 """Broken input and broken models: valid trees and one-line errors, never anything else.
 
-    python scripts/fuzz.py [--inputs 20000] [--patterns 5000] [--models 2000] [--runs 2000] [--writers 400]
+    python scripts/fuzz.py [--inputs 20000] [--patterns 5000] [--models 7000] [--runs 2000] [--writers 400]
         [--seed N] [--replay DIRECTORY]
 
 Inputs of every kind go through the commands, patterns are searched in random trees, files of every model are
@@ -29,7 +29,10 @@ from fuzzing import corpora, fitted, frame, inputs, models, patterns, writers
 @click.option("--inputs", default=20_000, show_default=True, help="Broken inputs.")
 @click.option("--patterns", default=5_000, show_default=True, help="Patterns of search.")
 @click.option(
-    "--models", default=2_000, show_default=True, help="Broken files of models, and as many extreme settings."
+    "--models",
+    default=7_000,
+    show_default=True,
+    help="Broken files of models, and as many extreme values of their fields, of which that is all.",
 )
 @click.option("--runs", default=2_000, show_default=True, help="Jobs and streams, of four kinds in turn.")
 @click.option(
@@ -62,7 +65,7 @@ def main(
         model = Model.load(directory / next(iter(fitted.MODELS)))
         wanted = [
             (models.group(directory), counts["models"]),
-            (models.group_of_extremes(directory), counts["models"]),
+            (models.group_of_extremes(models.with_bundled(directory)), counts["models"]),
             (inputs.group(model), counts["inputs"]),
             (patterns.group(), counts["patterns"]),
             (corpora.group(model), counts["runs"]),

@@ -3,14 +3,16 @@ anew each time, a part of what scripts/fuzz.py tries."""
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from io import StringIO
+from io import BytesIO, StringIO
 from pathlib import Path
 from random import Random, SystemRandom
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -22,7 +24,7 @@ from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import format_conllu, read_conllu
 from d2c.trees.formats.registry import FORMATS, WRITABLE, Place, read_treebank, write_treebank
 from d2c.trees.repair import Repairs
-from fuzzing import children, commands, fitted, frame, inputs, models, patterns, seeds, writers
+from fuzzing import children, commands, fields, fitted, frame, inputs, models, patterns, seeds, writers
 from tests import junk
 
 INPUTS, PATTERNS, MODELS, JOBS = 200, 60, 20, 2
@@ -123,6 +125,54 @@ def test_broken_models_parse_or_are_refused(small_model: Path, seed: int, tmp_pa
     rows = frame.try_all(models.group(directory), seed, MODELS, JOBS, tmp_path / "failures")
     assert not (faults := faults_in(tmp_path)), faults
     assert sum(row.tried for row in rows) == MODELS
+
+
+def _is_name(key: object) -> bool:
+    return isinstance(key, str)
+
+
+@pytest.mark.slow
+def test_extreme_fields_are_refused_or_give_probabilities(
+    small_model: Path, seed: int, tmp_path: Path
+) -> None:
+    rows = frame.try_all(models.group_of_extremes([small_model]), seed, MODELS, JOBS, tmp_path)
+    assert not (faults := faults_in(tmp_path)), faults
+    assert sum(row.tried for row in rows) == MODELS
+
+
+def test_every_field_of_every_file_has_a_dozen_extremes(tmp_path: Path) -> None:
+    """In the first model that has it; `UNREAD` has none, nor have files in a format of another library."""
+    one, other = tmp_path / "one", tmp_path / "other"
+    for model, rules in ((one, [[1, "S"], [2, "NP"]]), (other, [[3, "VP"]])):
+        model.mkdir()
+        (model / "x.json").write_text(json.dumps({"settings": {"rate": 0.5}, "rules": rules, "words": []}))
+        (model / "card.json").write_text("{}")
+        (model / "parser.udpipe").write_bytes(b"x")
+        np.savez(model / "x.npz", weights=np.zeros(3, np.float32))
+    (other / "y.json").write_text('{"share": 0.5}')
+    edits = [*fields.edits_of([one, other], Random(1))]
+    assert len(edits) == 12 * len({edit[:3] for edit in edits})
+    ways = {
+        (edit.model.name, edit.file, *(key for key in edit.way if isinstance(key, str))) for edit in edits
+    }
+    assert ways == {
+        ("one", "x.json", "settings"),
+        ("one", "x.json", "settings", "rate"),
+        ("one", "x.json", "rules"),
+        ("one", "x.json", "words"),
+        ("one", "x.npz", "weights"),
+        ("other", "y.json", "share"),
+    }
+    of_rate, of_rules = (
+        [json.loads(fields.edited(edit)) for edit in edits if edit.file == "x.json" and edit.way == way]
+        for way in (("settings", "rate"), ("rules",))
+    )
+    assert [said["settings"]["rate"] for said in of_rate] == fields.EXTREMES
+    assert [len(said["rules"]) for said in of_rules[:3]] == [0, 4, 2_000]
+    for edit in edits:
+        if edit.file == "x.npz":
+            with np.load(BytesIO(fields.edited(edit)), allow_pickle=False) as file:
+                assert file["weights"].shape != (3,) or file["weights"].any() or edit.number == 1
 
 
 @pytest.mark.parametrize("gaps", [False, True])

@@ -21,6 +21,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from d2c.base.errors import each_located, located
 from d2c.base.files import digest_of_file
 from d2c.base.inputs import Paths, names_of
+from d2c.base.model_files import as_type
 from d2c.base.progress import counted, log
 from d2c.base.temporary import scratch
 from d2c.cky.constrained_cky import ConstrainedCKY
@@ -436,5 +437,5 @@ class Experiment:
 
         step = self.store.step("arcs", {"route": fitted.step.key, "parses": parses.key}, make)
         route = copy(fitted.route)
-        route.arcs_ = ArcScoring.read(step.facts["arcs"])
+        route.arcs_ = as_type(step.facts["arcs"], ArcScoring)
         return Fitted(route, step)

@@ -22,7 +22,7 @@ ROUTES = {  # routes with the encodings of their labels
     **{f"reduction-{encoding}": ("reduction", encoding) for encoding in ("direct", "delta", "spine")},
     **{route: (route, "direct") for route in ("labeler", "cky", "rules", "combined")},
 }
-MODELS = {  # one of ROUTES, the d-parser and the tagger
+MODELS: dict[str, tuple[str, str, str | None]] = {  # one of ROUTES, the d-parser and the tagger
     "reduction, spaCy": ("reduction-direct", "spacy", "spacy"),
     "spine, UDPipe": ("reduction-spine", "udpipe", "spacy"),
     "labeler, Stanza": ("labeler", "stanza", "stanza"),
@@ -30,6 +30,9 @@ MODELS = {  # one of ROUTES, the d-parser and the tagger
     "rules, spaCy": ("rules", "spacy", "spacy"),
     "combined, spaCy": ("combined", "spacy", "stanza"),
     "labeler, transition": ("labeler", "transition:eager", "spacy"),
+    "cky, joint": ("cky", "stanza:joint", None),
+    "rules, gold": ("rules", "gold", None),
+    "cky, cmd": ("cky", "cmd:true;cp {input} {output}", "spacy"),
     "spine, exact": ("reduction-spine", "transition:standard;exact", "spacy"),
 }
 
@@ -55,5 +58,7 @@ def trained(directory: Path) -> Iterator[Path]:
         if not (directory / name).exists():
             route, encoding = ROUTES[key]
             of_model = {"dparser": dparser, "tagger": tagger, "encoding": encoding, **short}
+            if dparser.partition(":")[0] in ("gold", "cmd"):  # which learn nothing
+                del of_model["epochs"]
             train_models(TrainingSpec.of(file, file, (route,), **of_model), [directory / name])
         yield directory / name

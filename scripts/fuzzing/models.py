@@ -8,7 +8,7 @@ import os
 import pickle
 import shutil
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from functools import partial
 from pathlib import Path
@@ -17,30 +17,39 @@ from typing import Any
 
 import numpy as np
 
+import d2c.commands.parse  # noqa: F401 (children need not)
 from d2c.base.model_files import digests
-from d2c.models.model import Model
+from d2c.models.model import Model, load_route, read_model_settings
 from d2c.models.names import SETTINGS
 from d2c.trees.formats.registry import read_treebank
+from fuzzing import fields, fitted
 from fuzzing.children import Fault, Limits
-from fuzzing.commands import PARTLY, REFUSED, d2c
+from fuzzing.commands import PARTLY, REFUSED
+from fuzzing.commands import d2c as run
 from fuzzing.edits import of_bytes, of_runs
 from fuzzing.frame import Case, Group, Kind
 from fuzzing.inputs import GOOD_TOKENS
 
 LIMITS = Limits(5, 4_000_000_000, 1_000_000_000)
+COPIES = "cp {input} {output}"  # a d-parser that finds nothing
 RAN = "RAN"  # the file that hostile pickles make
 WORDS = ("The", "dog", "barks", ".")
 CONLLU = "1\tThe\t_\tDT\tDT{0}2\tdog\t_\tNN\tNN{0}3\tbarks\t_\tVBZ\tVBZ{0}\n".format("\t_" * 5 + "\n")
+DTREE = """\
+1\tThe\tthe\tDET\tDT\t_\t2\tdet\t_\t_
+2\tdog\tdog\tNOUN\tNN\t_\t3\tnsubj\t_\t_
+3\tbarks\tbark\tVERB\tVBZ\t_\t0\troot\t_\t_
+4\t.\t.\tPUNCT\t.\t_\t3\tpunct\t_\t_
+
+"""
 NUMBERS = [0, -1, 1, 7, 2**31, 2**45, 2**63, -(2**31), 10**400, 1e308, 0.5, float("nan"), float("inf")]
 TEXTS = "x collins /etc/passwd ../../x en_core_web_sm stanza spacy"
 LISTS: list[Any] = [[], {}, [[]], [1] * 1000, ["x"], {"x": 1}, {"": ""}, [None], [-1], [2**40]]
 VALUES = [None, True, False, "", "\0", "\ud800", "x" * 100_000, *TEXTS.split(), *NUMBERS, *LISTS]
-EXTREMES = [0, -1, 2**31, 2**63, 10**400, -(10**400), 1e308, -1e308, 5e-324, 1e31, "", [2**40] * 9]
 DTYPES = "int8 int64 uint8 uint64 float16 float64 bool complex64 S4 U2 >i4"
 _EXTREME = ", extreme"  # at the end of names of kinds
-_MANY = 24  # fields of an object at most; what has more is a mapping
-_UNREAD = "card.json", "tokenizer_config.json"  # of which nothing is computed
-NEW = [-1, 0, 1, 2**31 - 1, -(2**31), 1e38, float("nan"), float("inf")]  # the first five for integers, too
+BUNDLED = fitted.SAMPLE.parents[1] / "models"
+GIVEN = "gold", "pipeline"  # d-parsers of models that are given d-trees
 
 
 class Hostile:
@@ -63,10 +72,22 @@ def group(directory: Path) -> Group:
     return Group("models", dict.fromkeys(names, kind), LIMITS)
 
 
-def group_of_extremes(directory: Path) -> Group:
-    """Return the same models, of whose settings one has an extreme value."""
-    kind = Kind(partial(make_extreme, directory), partial(judge_extreme, directory))
-    return Group("extremes", {name + _EXTREME: kind for name in _models(directory)}, LIMITS)
+def group_of_extremes(places: Sequence[Path]) -> Group:
+    """Return models of which one field has an extreme value, each as a kind."""
+    for place in places:  # so that children need import nothing
+        route = load_route(place)
+        [*route.confidences_all(map(route.encode, fitted.sample(1)))]
+        if (dparser := read_model_settings(place).dparser) not in GIVEN:
+            given = {"parse_command": COPIES} if dparser == "cmd" else {}
+            [*Model.load(place, **given).parse(GOOD_TOKENS)]
+    make = extreme_cases(places)
+    kinds = {place.name + _EXTREME: Kind(make, partial(judge_extreme, place)) for place in places}
+    return Group("extremes", kinds, LIMITS)
+
+
+def with_bundled(directory: Path) -> list[Path]:
+    """Return the models in a directory, and those that come with d2c."""
+    return [where / name for where in (directory, BUNDLED) for name in _models(where)]
 
 
 def _models(directory: Path) -> list[str]:
@@ -119,9 +140,9 @@ def of_json(rng: Random, content: bytes) -> bytes:
 
 def edit(rng: Random, value: Any) -> None:
     """Change something in lists and dictionaries."""
-    places = [(value, key) for key in _keys(value)]
+    places = [(value, key) for key in fields.keys_of(value)]
     for container, key in places:
-        places += [(container[key], below) for below in _keys(container[key])][:200]
+        places += [(container[key], below) for below in fields.keys_of(container[key])][:200]
     container, key = rng.choice(places)
     match rng.randrange(4):
         case 0:
@@ -135,10 +156,6 @@ def edit(rng: Random, value: Any) -> None:
             container[key] = container[key][: len(container[key]) // 2] * rng.choice((1, 3))
         case _:
             container[key] = rng.choice(VALUES)
-
-
-def _keys(value: Any) -> list[Any]:
-    return [*value] if isinstance(value, dict) else [*range(len(value))] if isinstance(value, list) else []
 
 
 def of_zip(rng: Random, content: bytes) -> bytes:
@@ -186,7 +203,7 @@ def of_array(rng: Random, content: bytes) -> bytes:
 
 def with_other_values(rng: Random, array: Any) -> Any:
     """Return an array with another value in one, some or all places."""
-    value = rng.choice(NEW[:5] if array.dtype.kind in "iu" else NEW)
+    value = rng.choice(fields.NEW[:5] if array.dtype.kind in "iu" else fields.NEW)
     places = rng.sample(range(array.size), min(array.size, rng.choice((1, 1, 100, array.size))))
     array = array.copy()
     array.reshape(-1)[places] = np.array(value).astype(array.dtype)
@@ -207,38 +224,35 @@ def of_messages(rng: Random, content: bytes) -> bytes:
 KINDS = {".json": of_json, ".npz": of_zip, ".pt": of_zip, "": of_messages}  # by the suffixes of files
 
 
-def make_extreme(directory: Path, rng: Random, model: str) -> Case:
-    """Put one of EXTREMES into a field of a file of settings, every field being as likely as any other: all
-    values of a list or of a large mapping are one field."""
-    name = model.removesuffix(_EXTREME)
-    files = [path for path in (directory / name).rglob("*.json") if path.name not in _UNREAD]
-    read = {str(file.relative_to(directory / name)): json.loads(file.read_bytes()) for file in sorted(files)}
-    fields = [(file, place) for file, value in read.items() for place in _fields(rng, value).values()]
-    file, (container, key) = rng.choice(fields)
-    container[key] = rng.choice(EXTREMES)
-    return Case(model, {file: json.dumps(read[file]).encode()})
+def extreme_cases(places: Sequence[Path]) -> Callable[[Random, str], Case]:
+    """Return what makes cases, whichever kind it is asked for: all edits of fields, in an order that the
+    first numbers say."""
+    left = list[fields.Edit]()
+
+    def make(rng: Random, _: str) -> Case:
+        if not left:  # or when all were tried
+            left.extend(fields.edits_of(places, rng))
+            rng.shuffle(left)
+        edit = left.pop()
+        given = {"field": " ".join(map(str, edit.way)), "number": edit.number}
+        return Case(edit.model.name + _EXTREME, {edit.file: fields.edited(edit)}, given)
+
+    return make
 
 
-def _fields(rng: Random, value: Any, before: tuple[Any, ...] = ()) -> dict[tuple[Any, ...], tuple[Any, Any]]:
-    """Return a place of each field, its container and its key there, by the way to it."""
-    found, keys = dict[tuple[Any, ...], tuple[Any, Any]](), _keys(value)
-    many = isinstance(value, list) or len(keys) > _MANY
-    for key in rng.sample(keys, min(len(keys), _MANY)):
-        name = (*before, None if many else key)
-        found |= {name: (value, key)} | _fields(rng, value[key], name)
-    return found
-
-
-def judge_extreme(directory: Path, case: Case) -> str:
+def judge_extreme(place: Path, case: Case) -> str:
     """Load the broken model and parse a sentence with it: `read`, its confidences probabilities, or
     `refused`."""
-    model = Path("model")
-    shutil.copytree(directory / case.kind.removesuffix(_EXTREME), model, copy_function=os.link)
+    model, dparser = Path("model"), read_model_settings(place).dparser
+    shutil.copytree(place, model, copy_function=os.link)
     case.put(model)
     if SETTINGS not in case.files:
         seal(model)
+    Path("in.conllu").write_text(DTREE)
     Path("in.txt").write_text(" ".join(WORDS) + "\n")
-    done = d2c("parse", str(model), "in.txt", "--tokenized", "--to", "json", "-o", "x")
+    given = ("in.conllu",) if dparser in GIVEN else ("in.txt", "--tokenized")
+    command = ("--parse-command", COPIES) if dparser == "cmd" else ()
+    done = run("parse", str(model), *given, *command, "--functions", "--to", "json", "-o", "x")
     if done.status == REFUSED:
         return "refused"
     said = json.loads(Path("x").read_text())
@@ -269,7 +283,7 @@ def judge(directory: Path, case: Case) -> str:
     Path("in.txt").write_text(" ".join(WORDS) + "\n")
     said = "refused"
     for source, kind, words in (("in.conllu", (), WORDS[:3]), ("in.txt", ("--tokenized",), WORDS)):
-        done = d2c("parse", str(model), source, *kind, "--to", "discbracket", "-o", "x")
+        done = run("parse", str(model), source, *kind, "--to", "discbracket", "-o", "x")
         if Path(RAN).exists():
             raise Fault("code in the model ran")
         if done.status != REFUSED:
@@ -279,5 +293,5 @@ def judge(directory: Path, case: Case) -> str:
             if ctree.tokens.forms != (("ERROR",) if done.status == PARTLY else words):
                 raise Fault(f"the tokens are not those of the sentence: {ctree}")
             Path("x").unlink()
-    d2c("info", str(model))
+    run("info", str(model))
     return said
