@@ -17,6 +17,7 @@ from d2c.trees.dtree import head_outward, modifiers_of
 ROOT = Symbol("", "root")  # parent of the rules that say which symbols a whole tree may have
 ANY_LEVEL = 1_000
 _MOST_SYMBOLS = 8192  # their pairs take half a gigabyte
+_MOST_CLOSED = 1_000_000  # rules of a closed grammar; each takes a kilobyte while it is made
 
 
 class Rule(NamedTuple):
@@ -117,7 +118,7 @@ class Grammar:
         together: A → β1* β2 where A has rules over β1*, and rules that take β2.
 
         Where A has a bar, either of both may come out: a dependent may be the last one or not. Closing it
-        again changes nothing.
+        again changes nothing. Raises ValueError, before they are made, for more than a million rules.
         """
         heads: dict[tuple[str, int], set[Symbol]] = {}
         taken: dict[tuple[str, int], set[tuple[Symbol, Symbol]]] = {}
@@ -129,6 +130,10 @@ class Grammar:
                     bars |= {"", "bar"}
                 heads.setdefault(key, set()).add(head)
                 taken.setdefault(key, set()).update((modifier, Symbol(parent.label, bar)) for bar in bars)
+        if (size := sum(len(heads[key]) * len(halves) for key, halves in taken.items())) > _MOST_CLOSED:
+            raise ValueError(
+                f"a closed grammar of {size:,} rules; it may have {_MOST_CLOSED:,}: take the observed one"
+            )
         added = {
             Rule(key[1], head, modifier, parent)
             for key, halves in taken.items()

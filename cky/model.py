@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import msgspec
 import numpy as np
@@ -26,19 +26,16 @@ _CONSTRAINTS = {"by_tag": Like("b1", 2), "sides": Like("i8", 1), "next_side": Li
 
 @dataclass(frozen=True)
 class ModelFile:
-    """The JSON of a model, see `Learned`; models of 0.2.0 have no arcs.
+    """The JSON of a model, see `Learned`; models of 0.2.0 have no arcs."""
 
-    settings: the fields of `ChartSettings`
-    """
-
-    settings: dict[str, Any]
+    settings: ChartSettings
     top: str | None
     gaps: bool
     default: Symbol
     rules: tuple[Rule, ...]
     levels: tuple[Annotated[int, msgspec.Meta(ge=0, le=(1 << 31) - 1)], ...]
     vocabulary: Vocabulary
-    arcs: tuple[float, ...] = ()
+    arcs: ArcScoring = ArcScoring()
 
 
 class Learned(NamedTuple):
@@ -66,7 +63,7 @@ def write_model(directory: Path, settings: ChartSettings, learned: Learned) -> N
     """Write JSON, and the non-zero weights as .npz, into a directory, made if absent."""
     observed = learned.observed
     file = ModelFile(
-        settings=settings.to_json(),
+        settings=settings,
         top=learned.top,
         gaps=learned.gaps,
         default=learned.default,
@@ -84,20 +81,18 @@ def read_model(directory: Path) -> tuple[ChartSettings, Learned]:
     path = directory / _SETTINGS
     file = read_as(path, CHART_FORMAT, ModelFile)
     with reading(path):
-        settings = ChartSettings(**file.settings)
         observed = _grammar(file.rules, file.levels)
-        grammar = used(observed, settings)
+        grammar = used(observed, file.settings)
         _check_tags(file.vocabulary, grammar)
         if file.default not in grammar.symbols or file.default.bar:
             raise ValueError("the default constituent is not in the grammar")
-        scoring = ArcScoring.read(file.arcs)
     path = directory / _WEIGHTS
     arrays = read_arrays(path, {**sparse_in(path), **_CONSTRAINTS})
     with reading(path):
         allowed = _constraints(arrays, max(file.vocabulary.tags.values()) + 1, len(grammar.rules))
-        weights = dense(arrays, settings.table_bits)
+        weights = dense(arrays, file.settings.table_bits)
     known = file.vocabulary, file.top, file.gaps, file.default
-    return settings, Learned(observed, grammar, *known, allowed, weights, scoring)
+    return file.settings, Learned(observed, grammar, *known, allowed, weights, file.arcs)
 
 
 def used(observed: Grammar, settings: ChartSettings) -> Grammar:

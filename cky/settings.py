@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from d2c.base.settings import set_by, setting
+from d2c.base.settings import MOST_PASSES, set_by, setting
 from d2c.learning.settings import LearnerSettings
 from d2c.learning.weights import MOST_BITS
 from d2c.protocols.route import CommonSettings
@@ -74,9 +74,11 @@ class ChartSettings(CommonSettings, LearnerSettings):
     continuous: bool | None = set_by(
         None, setting(None, "Chart: c-trees have no gaps, whatever the d-trees are.")
     )
-    epochs: int = set_by("chart_epochs", setting(5, "Chart: passes over the treebank.", least=1))
-    rate: float = set_by(None, setting(0.1, "Chart: the learning rate of AdaGrad.", above=0))
-    penalty: float = setting(1e-6, "Chart: λ, the L1 penalty of its weights.", least=0)
+    epochs: int = set_by(
+        "chart_epochs", setting(5, "Chart: passes over the treebank.", least=1, most=MOST_PASSES)
+    )
+    rate: float = set_by(None, setting(0.1, "Chart: the learning rate of AdaGrad.", above=0, most=1_000))
+    penalty: float = setting(1e-6, "Chart: λ, the L1 penalty of its weights.", least=0, most=1_000)
     table_bits: int = setting(
         22, "Chart: it has 2^N weights, which features may share.", least=1, most=MOST_BITS
     )

@@ -16,6 +16,7 @@ from d2c.base.counting import commonest
 from d2c.base.model_files import read_as, reading, write_settings
 from d2c.base.settings import Settings, seed_setting, setting
 from d2c.packed.arcs import packed_arcs
+from d2c.packed.scoring import ArcScoring
 from d2c.protocols.abilities import RouteAbilities
 from d2c.protocols.route import Confidences, Ranked, Route, TrainingTrees, merged_ctrees
 from d2c.reduction.encodings import encoding_named
@@ -55,23 +56,19 @@ class ReductionSettings(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReductionFile:
-    """What the JSON file of a route holds: fields of `ReductionSettings`, and what was learned.
+class ReductionFile(ReductionSettings):
+    """What the JSON file of a route holds: its settings, and what was learned.
 
     unaries: whether there is a classifier of unary chains
     arcs:    what packed arcs count for, see `d2c.packed.scoring.ArcScoring`; models of 0.2.0 have none
     """
 
-    encoding: str
-    head_rules: str
-    continuous: bool | None
-    seed: int
     gaps: bool
     symbols: frozenset[str] | None
     default_symbols: dict[str, str]
     top: str | None
     unaries: bool
-    arcs: tuple[float, ...] = ()
+    arcs: ArcScoring = ArcScoring()
 
 
 class DecodedBatch(NamedTuple):

@@ -20,6 +20,7 @@ from d2c.automata.states import AHEAD, Text, new_stack
 from d2c.automata.systems import KINDS, Action, System
 from d2c.base.arrays import Floats, Longs
 from d2c.base.model_files import read_as, reading, write_settings
+from d2c.base.numbers import Count
 from d2c.learning.adagrad import step as descend
 from d2c.learning.learner import Epoch, Training
 from d2c.learning.settings import LearnerSettings
@@ -41,12 +42,11 @@ def passes(preset: str, epochs: float | None = None) -> int:
 class OracleFile(NamesFile):
     """What the JSON file of an oracle holds, beside the names of its lexicon.
 
-    parameters: the fields of its settings
-    actions:    how many its system has
+    actions: how many its system has
     """
 
-    parameters: dict[str, object]
-    actions: int
+    parameters: LearnerSettings
+    actions: Count
 
 
 class LinearOracle:
@@ -113,9 +113,7 @@ class LinearOracle:
 
         The system is not saved: the caller keeps what it was made of.
         """
-        file = OracleFile(
-            **self.lexicon_.names(), parameters=self.settings.to_json(), actions=len(self.system.actions)
-        )
+        file = OracleFile(**self.lexicon_.names(), parameters=self.settings, actions=len(self.system.actions))
         write_settings(directory / _SETTINGS, ORACLE_FORMAT, file)
         write_arrays(directory / _WEIGHTS, sparse(self.weights_))
 
@@ -125,9 +123,8 @@ class LinearOracle:
         path = directory / _SETTINGS
         file = read_as(path, ORACLE_FORMAT, OracleFile)
         with reading(path):
-            oracle = cls(system, **file.parameters)
-            if file.parameters != oracle.settings.to_json():
-                raise ValueError("a parameter is missing")
+            oracle = cls(system)
+            oracle.settings = file.parameters
             if file.actions != len(system.actions):
                 raise ValueError("it is for another system")
             oracle.lexicon_ = Lexicon.of_names(file)

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -26,6 +28,8 @@ Shape = TypeVar("Shape")
 _MOST_TEXT = 1 << 25  # bytes of JSON: of `{},{},...` Python makes 24 times as many
 _MOST_BYTES = 1 << 33  # of any file of a model: what is larger is not read to the end to find it broken
 _LONGEST = 200  # characters of what a library says
+_LONGEST_VALUE = 40  # characters of a wrong value that are shown
+_MOST_QUOTED = 1 << 20  # bytes of JSON: larger files are not read again for the value
 
 
 def write_settings(path: Path, version: int, settings: Mapping[str, object] | DataclassInstance) -> None:
@@ -53,7 +57,25 @@ def read_as(path: Path, version: int | None, shape: type[Shape]) -> Shape:
     if version is not None:
         _check_version(path, data, version)
     with reading(path):
-        return msgspec.json.decode(data, type=shape)
+        try:
+            return msgspec.json.decode(data, type=shape)
+        except msgspec.ValidationError as error:
+            raise ValueError(_with_value(str(error), data)) from None
+
+
+def _with_value(said: str, data: bytes) -> str:
+    """Return what msgspec says of a value behind its place and, unless it is a container, the value."""
+    import msgspec
+
+    expected, _, place = said.rstrip("`").rpartition(" - at `$")
+    if not expected:
+        return said
+    keys = re.findall(r"\.(\w+)|\[(\d+)\]", place)
+    if "..." in place or len(data) > _MOST_QUOTED:  # it does not say which
+        return f"{place.lstrip('.')}: {expected}"
+    value = reduce(lambda found, key: found[key[0] or int(key[1])], keys, msgspec.json.decode(data))
+    shown = "" if isinstance(value, dict | list) else f" is {shortened(json.dumps(value), _LONGEST_VALUE)}"
+    return f"{place.lstrip('.')}{shown}: {expected}"
 
 
 def _check_version(path: Path, data: bytes, version: int) -> None:

@@ -22,7 +22,9 @@ from math import isfinite
 from types import NoneType, UnionType
 from typing import Any, NamedTuple, Self, cast, get_args, get_origin, get_type_hints
 
-from d2c.base.errors import ParameterError
+from d2c.base.errors import ParameterError, shortened
+
+MOST_PASSES = 10_000  # over a treebank
 
 _KEY = "d2c"
 
@@ -47,7 +49,7 @@ class Told(NamedTuple):
     def check(self, name: str, value: Any) -> None:
         """Raise ParameterError where a value is out of range, no finite number, or none of the choices."""
         if self.choices and value not in self.choices:
-            raise ParameterError("unknown ", name, f" {value!r}; known are {', '.join(self.choices)}")
+            raise ParameterError("unknown ", name, f" {_shown(value)}; known are {', '.join(self.choices)}")
         if isinstance(value, int | float) and not isinstance(value, bool):
             low = self.least is not None and value < self.least
             low = low or (self.above is not None and value <= self.above)
@@ -56,7 +58,7 @@ class Told(NamedTuple):
                 or (isinstance(value, float) and not isfinite(value))
                 or (self.most is not None and value > self.most)
             ):
-                raise ParameterError("", name, f" is {value!r}, not {self.range}")
+                raise ParameterError("", name, f" is {_shown(value)}, not {self.range}")
 
     @property
     def range(self) -> str:
@@ -65,6 +67,11 @@ class Told(NamedTuple):
         words += [f"more than {self.above:.10g}"] if self.above is not None else []
         words += [f"at most {self.most:.10g}"] if self.most is not None else []
         return " and ".join(words) or "a finite number"
+
+
+def _shown(value: Any) -> str:
+    """Return a wrong value as messages have it."""
+    return shortened(repr(value), 60)
 
 
 def setting(default: Any, help: str = "", *, choices: Collection[str] = (), **told: Any) -> Any:
@@ -178,5 +185,5 @@ def check(cls: type[Settings], name: str, value: Any) -> None:
     if value is None and NoneType in types:
         return
     if object not in types and (not isinstance(value, types) or (type(value) is bool and bool not in types)):
-        raise ParameterError("", name, f" is {value!r}")
+        raise ParameterError("", name, f" is {_shown(value)}")
     told_of(cls, name).check(name, value)

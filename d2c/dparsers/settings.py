@@ -83,7 +83,7 @@ class UDPipeSettings(Settings):
     """
 
     system: str = setting("projective", choices=("projective", "swap", "link2"))
-    beam: int = setting(5, least=1)
+    beam: int = setting(5, least=1, most=100)
     preset: str = setting("default", choices=PRESETS)
     epochs: float | None = shared("epochs")
     seed: int = shared("seed")

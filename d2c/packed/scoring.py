@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, partial
 from itertools import product
 from math import log2
-from typing import NamedTuple, Protocol
+from typing import Annotated, NamedTuple, Protocol
 
 import numpy as np
+from msgspec import Meta
 
+from d2c.base.numbers import Scale, Switch
 from d2c.base.progress import counted
 from d2c.packed.arcs import LEAST, packed_arcs
 from d2c.trees.ctree import CTree
@@ -41,23 +43,14 @@ class ArcScoring(NamedTuple):
              so much smaller than the best one's, in logarithms, is left out of a chart
     """
 
-    weight: float = 1.0
-    least: float = 0.03
-    labels: float = 0.0
-    learned: float = 0.0
-    scale: float = 0.0
-    threshold: float = 0.0
-    yields: float = 0.0
-    beam: float = BEAM
-
-    @classmethod
-    def read(cls, row: Sequence[float]) -> ArcScoring:
-        """Return that of a file. Raises ValueError for numbers out of range, TypeError for more of them."""
-        scoring = cls(*row)
-        numbers = all(isinstance(number, int | float) and 0 <= number <= 1000 for number in scoring)
-        if not numbers or scoring.learned not in (0, 1) or scoring.threshold >= 1:
-            raise ValueError("what packed arcs count for is out of range")
-        return scoring
+    weight: Scale = 1.0
+    least: Scale = 0.03
+    labels: Scale = 0.0
+    learned: Switch = 0.0
+    scale: Scale = 0.0
+    threshold: Annotated[float, Meta(ge=0, lt=1)] = 0.0
+    yields: Scale = 0.0
+    beam: Scale = BEAM
 
 
 class OverArcs(Protocol):

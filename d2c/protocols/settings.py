@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from d2c.base.settings import Settings, redefault, seed_setting, setting
+from d2c.base.settings import MOST_PASSES, Settings, redefault, seed_setting, setting
 
 PRESETS = "default", "small"
 FINETUNE = "finetune"  # the preset of whatever is put on a transformer, in place of any other
@@ -32,7 +32,9 @@ class SharedSettings(Settings):
     """
 
     preset: str = setting("default", choices=(*PRESETS, FINETUNE))
-    epochs: float | None = setting(None, "Passes over the training data, instead of the preset's.", above=0)
+    epochs: float | None = setting(
+        None, "Passes over the training data, instead of the preset's.", above=0, most=MOST_PASSES
+    )
     device: str | None = setting(None, "Stanza: cpu, cuda, ...  [default: cuda if available]")
     vectors: Path | None = setting(None, "Stanza, spaCy: word vectors.")
     charlm: tuple[Path, Path] | None = setting(None, "Stanza: character models, forward and backward.")

@@ -78,12 +78,11 @@ class LabelerSettings(LearnerSettings):
 class LabelerFile(NamesFile):
     """What the JSON file of a labeler holds, beside the names of its lexicon.
 
-    parameters: the fields of its settings
     stacked:    whether the d-parser's own labels are features
     labels:     [L] in order of their numbers
     """
 
-    parameters: dict[str, Any]
+    parameters: LabelerSettings
     stacked: bool
     labels: list[str]
 
@@ -259,7 +258,7 @@ class Labeler:
         """Write JSON, and candidates and non-zero weights as .npz, into a directory, made if absent."""
         self._check_trained()
         file = LabelerFile(
-            parameters=self.settings.to_json(),
+            parameters=self.settings,
             stacked=self.stacked_,
             labels=self.labels_,
             **self.lexicon_.names(),
@@ -274,7 +273,8 @@ class Labeler:
         path = directory / _SETTINGS
         file = read_as(path, LABELER_FORMAT, LabelerFile)
         with reading(path):
-            labeler = cls(**file.parameters)
+            labeler = cls()
+            labeler.settings = file.parameters
             labeler.labels_, labeler.stacked_ = file.labels, file.stacked
             labeler.lexicon_ = Lexicon.of_names(file)
         path = directory / _WEIGHTS

@@ -238,4 +238,4 @@ class TwoStage(Reduction):
 
     def _restore(self, file: ReductionFile) -> None:
         super()._restore(file)
-        self.arcs_ = ArcScoring.read(file.arcs)
+        self.arcs_ = file.arcs

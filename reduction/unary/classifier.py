@@ -23,6 +23,7 @@ from d2c.base.arrays import Bools, Digests, Floats, Ints, Longs
 from d2c.base.batches import batches
 from d2c.base.errors import needing
 from d2c.base.model_files import read_as, reading, write_settings
+from d2c.base.numbers import Count, Weight
 from d2c.base.progress import counted, log
 from d2c.learning.weights import Like, check_numbers, read_arrays, write_arrays
 from d2c.reduction.unary.features import NodeBatch, features, flatten
@@ -49,8 +50,8 @@ _MAX_ITERATIONS = 30  # a model that has not converged by then predicts as well
 class ClassifierFile:
     """What the JSON file of a classifier holds."""
 
-    cost: float
-    seed: int
+    cost: Weight
+    seed: Count
     chains: list[tuple[str, ...]]
 
 

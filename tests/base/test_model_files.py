@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -12,11 +15,14 @@ from d2c.base.model_files import (
     check_digests,
     digest_of_directory,
     digests,
+    read_as,
     read_json,
     read_settings,
     reading,
     write_settings,
 )
+from d2c.base.numbers import Count, Share, Weight
+from d2c.learning.settings import LearnerSettings
 
 
 def test_settings_come_back(tmp_path: Path) -> None:
@@ -44,6 +50,53 @@ def test_broken_settings(text: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text(text, encoding="latin-1")
     with pytest.raises(ModelError, match=f"^[^\n]*x.json: {message}$"):
         read_settings(tmp_path / "x.json", 3)
+
+
+class Part(NamedTuple):
+    """In a file, a list."""
+
+    share: Share = 0.5
+    weight: Weight = 0.0
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A file with numbers in ranges at several places."""
+
+    parts: tuple[Part, ...] = ()
+    counts: dict[str, Count] = field(default_factory=dict)
+    name: str = ""
+    settings: LearnerSettings = LearnerSettings()
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        ({"parts": [[0.1], [1, 2], [7]]}, "parts[2][0] is 7: Expected `float` <= 1.0"),
+        ({"parts": [[0.1, -1e31]]}, "parts[0][1] is -1e+31: Expected `float` >= -1e+30"),
+        ({"parts": [[0, 10**400]]}, f"parts[0][1] is 1{'0' * 17}...{'0' * 18}: Number out of range"),
+        ({"counts": {"x": -1}}, "counts[...]: Expected `int` >= 0"),
+        ({"name": ["x"]}, "name: Expected `str`, got `array`"),
+        ({"name": None}, "name is null: Expected `str`, got `null`"),
+        ({"settings": {"rate": 1e9}}, "settings: rate is 1000000000.0, not more than 0 and at most 1000"),
+        ({"settings": {"seed": -1}}, "settings: seed is -1, not at least 0 and at most 4294967295"),
+        ({"settings": {"epochs": 10**400}}, f"settings: epochs is 1{'0' * 27}...{'0' * 28}, not at least 0"),
+    ],
+)
+def test_an_error_says_file_field_value_and_range(said: dict[str, Any], message: str, tmp_path: Path) -> None:
+    file = tmp_path / "x.json"
+    file.write_text(json.dumps(said))
+    with pytest.raises(ModelError) as found:
+        read_as(file, None, Whole)
+    assert str(found.value).startswith(f"{file}: is broken ({message}")
+    assert len(str(found.value).splitlines()) == 1 and len(str(found.value)) < 300 + len(str(file))
+
+
+def test_a_large_file_is_not_read_again_for_the_value(tmp_path: Path) -> None:
+    file = tmp_path / "x.json"
+    file.write_text(json.dumps({"name": 7, "more": "x" * (1 << 20)}))
+    with pytest.raises(ModelError, match=r"x.json: is broken \(name: Expected `str`, got `int`\)"):
+        read_as(file, None, Whole)
 
 
 def test_what_is_no_file_or_too_large(tmp_path: Path) -> None:

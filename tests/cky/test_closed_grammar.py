@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from d2c.base.errors import ModelError
+from d2c.cky import grammar
 from d2c.cky.constrained_cky import ConstrainedCKY
-from d2c.trees.binarization import GRAMMARS
+from d2c.cky.grammar import Grammar, Rule
+from d2c.trees.binarization import GRAMMARS, LEFT, Symbol
 from d2c.trees.formats.brackets import parse_bracket
 from d2c.trees.heads import load_head_rules
 from d2c.trees.scores.brackets import bracket_scores
@@ -58,6 +61,33 @@ def test_pruning_keeps_what_closing_allows_for_the_heads_tag(pruning: str, tmp_p
     assert ConstrainedCKY.load(tmp_path).count(dtrees[0]) == closed.count(dtrees[0])
     closed.settings = replace(closed.settings, pruning="none")
     assert closed.count(dtrees[1]) > 0
+
+
+def test_its_size_is_known_before_it_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Binary rules count, which closing makes; a model with more cannot be trained, nor read."""
+    trees = sample("train", 60)
+    route = ConstrainedCKY(grammar="closed", epochs=1, table_bits=14).fit(trees)
+    route.save(tmp_path)
+    size = sum(rule.modifier is not None for rule in route.grammar_.rules)
+    monkeypatch.setattr(grammar, "_MOST_CLOSED", size)
+    assert ConstrainedCKY.load(tmp_path).grammar_ == route.grammar_ == route.observed_.closed()
+    monkeypatch.setattr(grammar, "_MOST_CLOSED", size - 1)
+    message = f"a closed grammar of {size:,} rules; it may have {size - 1:,}: take the observed one"
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        ConstrainedCKY(grammar="closed").fit_grammar(trees)
+    with pytest.raises(ModelError, match=f"cky.json: is broken \\({message}\\)"):
+        ConstrainedCKY.load(tmp_path)
+
+
+def test_a_few_thousand_rules_are_not_closed_to_millions() -> None:
+    """Each takes another symbol over another head: 1,001,000 pairs of 2,001 rules."""
+
+    def rule(head: int, modifier: int) -> Rule:
+        return Rule(LEFT, Symbol(f"H{head}"), Symbol(f"M{modifier}"), Symbol("S"))
+
+    seen = Grammar.of([rule(0, i) for i in range(1_000)] + [rule(i, 0) for i in range(1_001)])
+    with pytest.raises(ValueError, match="a closed grammar of 1,001,000 rules"):
+        seen.closed()
 
 
 @pytest.mark.parametrize("binarization", ["simple", "markovized"])

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from d2c.base.model_files import as_type
 from d2c.packed.arcs import LEAST, ArcLabels, PackedDTree, arcs_of, with_packed_arcs
 from d2c.packed.scoring import (
     FEWER,
@@ -199,9 +200,17 @@ def test_risk_is_minimised_where_that_pays_on_both_halves(
 
 
 @pytest.mark.parametrize(
-    "row", [(-1.0,), (1.0, 2000.0), ("1",), "1", (1.0, 0.1, 0.1, 0.1), (0.0,) * 9, (0.0,) * 5 + (1.0,)]
+    ("row", "message"),
+    [
+        ((-1.0,), r"Expected `float` >= 0\.0 - at `\$\[0\]`"),
+        ((1.0, 2000.0), r"Expected `float` <= 1000\.0 - at `\$\[1\]`"),
+        (("1",), r"Expected `float`, got `str` - at `\$\[0\]`"),
+        ((1.0, 0.1, 0.1, 0.1), r"Expected `float` that's a multiple of 1\.0 - at `\$\[3\]`"),
+        ((0.0,) * 9, "Expected `array` of length 0 to 8, got 9"),
+        ((0.0,) * 5 + (1.0,), r"Expected `float` < 1\.0 - at `\$\[5\]`"),
+    ],
 )
-def test_what_is_out_of_range_is_not_read(row: tuple[float, ...]) -> None:
-    with pytest.raises((TypeError, ValueError)):
-        ArcScoring.read(row)
-    assert ArcScoring.read([2.0, 0.1]) == ArcScoring(2.0, 0.1) and ArcScoring.read(()) == ArcScoring()
+def test_what_is_out_of_range_is_not_read(row: tuple[object, ...], message: str) -> None:
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        as_type(row, ArcScoring)
+    assert as_type([2.0, 0.1], ArcScoring) == ArcScoring(2.0, 0.1) and as_type([], ArcScoring) == ArcScoring()
