@@ -56,7 +56,7 @@ def one_thread() -> Iterator[None]:
         of_openmp = own.limit(limits=1)
         _LIMITS.append((shared.limit(limits=1), of_torch))
         _give_up(shared)
-        if of_torch is not None:
+        if torch is not None and of_torch is not None:
             torch.set_num_threads(1)
     try:
         yield

@@ -234,7 +234,7 @@ class TwoStage(Reduction):
         return [(replace(backbone, heads=heads), score) for heads, score in pairs]
 
     def _file(self) -> ReductionFile:
-        return replace(super()._file(), arcs=tuple(self.arcs_))
+        return replace(super()._file(), arcs=self.arcs_)
 
     def _restore(self, file: ReductionFile) -> None:
         super()._restore(file)

@@ -78,8 +78,8 @@ def group_of_extremes(places: Sequence[Path]) -> Group:
         route = load_route(place)
         [*route.confidences_all(map(route.encode, fitted.sample(1)))]
         if (dparser := read_model_settings(place).dparser) not in GIVEN:
-            given = {"parse_command": COPIES} if dparser == "cmd" else {}
-            [*Model.load(place, **given).parse(GOOD_TOKENS)]
+            command = COPIES if dparser == "cmd" else None
+            [*Model.load(place, parse_command=command).parse(GOOD_TOKENS)]
     make = extreme_cases(places)
     kinds = {place.name + _EXTREME: Kind(make, partial(judge_extreme, place)) for place in places}
     return Group("extremes", kinds, LIMITS)
