@@ -14,9 +14,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Annotated, NamedTuple, Self
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from d2c.base.arrays import Bools, Digests, Floats, Ints, Longs
@@ -27,6 +28,7 @@ from d2c.base.numbers import Count, Weight
 from d2c.base.progress import counted, log
 from d2c.learning.weights import Like, check_numbers, read_arrays, write_arrays
 from d2c.reduction.unary.features import NodeBatch, features, flatten
+from d2c.trees.binarization import MOST_UNARIES
 from d2c.trees.ctree import CTree
 from d2c.trees.unaries import Chain, strip_unaries
 
@@ -52,7 +54,7 @@ class ClassifierFile:
 
     cost: Weight
     seed: Count
-    chains: list[tuple[str, ...]]
+    chains: list[Annotated[tuple[str, ...], Meta(max_length=MOST_UNARIES)]]
 
 
 class UnaryClassifier:
@@ -81,15 +83,14 @@ class UnaryClassifier:
         self.cost, self.seed = cost, seed
 
     def fit(self, ctrees: Iterable[CTree]) -> Self:
-        """Learn from gold c-trees with their unary nodes, read once."""
+        """Learn from gold c-trees with their unary nodes, read once; chains that are too long are none."""
         classes: dict[Chain, int] = {(): 0}
         examples: dict[int, list[tuple[Ints, Longs]]] = defaultdict(list)
         for taken in batches(counted(ctrees, "unary nodes: features"), _BATCH):
             stripped = list(map(strip_unaries, taken))
             batch = flatten([ctree for ctree, _ in stripped])
-            gold = np.array(
-                [classes.setdefault(chain, len(classes)) for _, some in stripped for chain in some]
-            )
+            chains = [chain if len(chain) <= MOST_UNARIES else () for _, some in stripped for chain in some]
+            gold = np.array([classes.setdefault(chain, len(classes)) for chain in chains])
             for symbol, nodes, hashed in _by_symbol(batch):
                 examples[symbol].append((hashed, gold[nodes]))
         self.chains_ = list(classes)

@@ -2,6 +2,7 @@
 
 import json
 from copy import copy
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -39,6 +40,26 @@ def recovered(classifier: UnaryClassifier, ctree: CTree) -> CTree:
 def test_context_decides_for_unseen_words(classifier: UnaryClassifier, text: str) -> None:
     ctree = parse_bracket(text.format(a="wug", b="blick"))
     assert recovered(classifier, ctree) == ctree
+
+
+def test_chains_are_not_longer_than_any_that_is_real(tmp_path: Path) -> None:
+    """They are neither learned nor read: each node of a sentence might get one."""
+    tokens = Tokens(("a", "b"), ("A", "B"))
+
+    def trees(length: int) -> list[CTree]:
+        chain = tuple((2 + i,) for i in range(length))
+        return [CTree(tokens, ("S",) * (length + 1), ((0, 1), *chain)) for _ in range(20)]
+
+    found = [UnaryClassifier().fit(trees(length)).chains_ for length in (100, 101)]
+    assert [[*map(len, chains)] for chains in found] == [[0, 100], [0]]
+    UnaryClassifier().fit(trees(100)).save(tmp_path)
+    assert UnaryClassifier.load(tmp_path).chains_ == found[0]
+    file = tmp_path / "unaries.json"
+    said = json.loads(file.read_text())
+    said["chains"][1] *= 2
+    file.write_text(json.dumps(said))
+    with pytest.raises(ModelError, match=r"broken \(chains\[1\]: Expected `array` of length <= 100\)"):
+        UnaryClassifier.load(tmp_path)
 
 
 def test_one_chain_per_node_and_batches_change_nothing(classifier: UnaryClassifier) -> None:
