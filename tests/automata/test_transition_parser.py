@@ -175,7 +175,7 @@ def broken() -> Iterator[tuple[str, str, object]]:
     yield from ((SETTINGS, "search", value) for value in (None, "best", []))
     yield from (("oracle.json", "words", value) for value in ("x", None, [[]]))
     yield from (("oracle.json", "actions", value) for value in (3, "many"))
-    yield from (("oracle.json", "parameters", value) for value in ({}, None, {"epochs": "x"}))
+    yield from (("oracle.json", "parameters", value) for value in (None, {"epochs": "x"}, {"rate": 1e9}))
 
 
 @pytest.mark.parametrize(("name", "key", "value"), [*broken()])

@@ -337,7 +337,6 @@ def test_a_warm_route_compiles_nothing_more(tmp_path: Path) -> None:
         lambda said: said["settings"].update(table_bits=40),
         lambda said: said["settings"].update(max_unaries=1 << 30),
         lambda said: said["settings"].update(pruning="3"),
-        lambda said: said["settings"].update(colour="blue"),
         lambda said: said.update(default=["no such symbol", ""]),
         lambda said: said.update(default=["NN", "tag"]),
         lambda said: said.update(gaps="no"),

@@ -45,7 +45,6 @@ OF_SETTINGS: list[tuple[str, dict[str, object]]] = [
     ("labeler/labeler.json", {"parameters": {"table_bits": 60}}),
     ("labeler/labeler.json", {"parameters": {"table_bits": 1e300}}),
     ("labeler/labeler.json", {"parameters": {"table_bits": -1}}),
-    ("labeler/labeler.json", {"parameters": {"nonsense": 1}}),
     ("labeler/labeler.json", {"parameters": None}),
     ("labeler/labeler.json", {"labels": ["S#1"]}),
     ("labeler/labeler.json", {"tags": None}),
