@@ -36,8 +36,8 @@ _EXPRESSIONS = ["/a+/", "/^(a|aa)+$/", "/(?i)^[a-c]*$/", "/^([A-C])/#1%x", "!/b/
 
 
 def tree(rng: Random, small: bool) -> str:
-    """Return brackets of a tree without gaps; where it need not be small, of many words, flat, deep, or with
-    long labels."""
+    """Return brackets of a tree without gaps: a small one of different words, as nltk takes nodes that are
+    equal for the same one; or of many words, flat, deep, or with long labels."""
     shape = "small" if small else rng.choice(("small", "wide", "flat", "deep", "long"))
     if shape == "flat":
         return "(S " + "(A a) " * rng.randint(50, 2000) + ")"
@@ -47,7 +47,8 @@ def tree(rng: Random, small: bool) -> str:
     if shape == "long":
         return f"(S (A {'a' * rng.randint(20, 3000)}!) ({'A' * rng.randint(20, 3000)} b))"
     count = rng.randint(1, 150 if shape == "wide" else 7)
-    nodes = [f"({rng.choice(LABELS)} {rng.choice(WORDS)})" for _ in range(count)]
+    words = rng.sample((*WORDS, "x", "y"), count) if small else rng.choices(WORDS, k=count)
+    nodes = [f"({rng.choice(LABELS)} {word})" for word in words]
     while len(nodes) > 1 or rng.random() < 0.5:
         begin = rng.randrange(len(nodes))
         end = begin + rng.randint(1, 1 if rng.random() < 0.3 else min(4, len(nodes) - begin))
