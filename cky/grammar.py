@@ -17,7 +17,7 @@ from d2c.trees.dtree import head_outward, modifiers_of
 ROOT = Symbol("", "root")  # parent of the rules that say which symbols a whole tree may have
 ANY_LEVEL = 1_000
 _MOST_SYMBOLS = 8192  # their pairs take half a gigabyte
-_MOST_CLOSED = 1_000_000  # rules of a closed grammar; each takes a kilobyte while it is made
+_MOST_CLOSED = 1_000_000  # rules of a closed grammar; the largest treebanks have 700,000, in 0.3 GB
 
 
 class Rule(NamedTuple):
