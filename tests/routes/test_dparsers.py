@@ -86,7 +86,8 @@ def test_only_commands_have_quotes() -> None:
 def test_passes_are_more_than_none(epochs: float) -> None:
     for settings in (SharedSettings, *(row.settings for row in (*DPARSERS.values(), *TAGGERS.values()))):
         if "epochs" in types_of(settings):
-            with pytest.raises(ParameterError, match=rf"^epochs is {epochs}, not more than 0 and at most 10000$") as error:
+            message = rf"^epochs is {epochs}, not more than 0 and at most 10000$"
+            with pytest.raises(ParameterError, match=message) as error:
                 settings(epochs=epochs)
             assert (error.value.parameter, error.value.as_option()[:8]) == ("epochs", "--epochs")
 
