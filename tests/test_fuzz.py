@@ -35,12 +35,12 @@ from fuzzing import fitted
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 rng, dtrees = Random({seed}), []
-for n in rng.choices(range(1, 13), k=300):
+for n in rng.choices(range(1, 13), k=200):
     tokens = Tokens(tuple(map(str, range(n))), tuple(rng.choices(("NN", "VB", "."), k=n)))
     heads, labels = rng.choices(range(-1, n + 2), k=n), rng.choices(("NP#1", "VP#2", "S|VP#1", "x"), k=n)
     dtrees.append(DTree(tokens, tuple(heads), labels=tuple(labels)))
 for name in fitted.ROUTES:
-    print(*fitted.fit(name, fitted.sample()).decode_all(dtrees), sep="\\n")
+    print(*fitted.fit(name, fitted.sample(60)).decode_all(dtrees), sep="\\n")
 """
 
 
@@ -116,7 +116,7 @@ def test_what_two_writers_may_not_do(codes: list[int], said: str, fault: str) ->
 
 @pytest.mark.slow
 def test_broken_models_parse_or_are_refused(small_model: Path, seed: int, tmp_path: Path) -> None:
-    directory, ctrees = tmp_path / "models", fitted.sample()
+    directory, ctrees = tmp_path / "models", fitted.sample(60)
     for name in ("reduction-spine", "labeler", "cky", "rules", "combined"):
         model = Model.load(small_model)
         model.route_name, model.route = fitted.ROUTES[name][0], fitted.fit(name, ctrees)
@@ -242,4 +242,4 @@ def test_trees_do_not_depend_on_the_hashes_of_strings(seed: int) -> None:
         environment = os.environ | {"PYTHONHASHSEED": hashes, "PYTHONPATH": str(ROOT / "scripts")}
         command = [sys.executable, "-c", TWICE.format(seed=seed)]
         printed.add(subprocess.run(command, env=environment, capture_output=True, check=True).stdout)
-    assert len(printed) == 1 and printed.pop().count(b"\n") == 300 * len(fitted.ROUTES)
+    assert len(printed) == 1 and printed.pop().count(b"\n") == 200 * len(fitted.ROUTES)

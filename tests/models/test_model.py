@@ -35,7 +35,7 @@ from d2c.trees.formats.conllu import write_conllu
 from d2c.trees.formats.reading import Reading
 
 SAMPLE = Path(__file__).parents[2] / "data" / "sample" / "train.mrg"
-TRAIN, DEV = 300, 40
+TRAIN, DEV = 200, 40
 
 
 @pytest.fixture(scope="module")
@@ -146,7 +146,7 @@ def test_all_routes_side_by_side(treebank: tuple[Path, Path], model: Path, tmp_p
     f1 = [row.brackets.f1 for row in rows]
     assert min(f1[:3]) > 90 and f1[6] >= max(f1[4:6])
     lines = list(table_lines(comparison))
-    assert sum("p = " in line for line in lines) == 6  # three pairs on either d-trees
+    assert sum(" against " in line for line in lines) == 6  # three pairs on either d-trees
     assert lines[8].startswith("oracle") and lines[9] == ""
     for name, trained in zip(names[1:], models[1:], strict=True):
         loaded = Model.load(tmp_path / name, device="cpu")
@@ -185,7 +185,7 @@ def test_no_d_parser_is_trained_before_a_route_that_cannot_encode(
 @pytest.mark.slow
 def test_other_dparsers_through_the_command(treebank: tuple[Path, Path], tmp_path: Path) -> None:
     pytest.importorskip("spacy")
-    options = ["--dparser", "spacy", "--epochs", "8", "--route", "reduction"]
+    options = ["--dparser", "spacy", "--epochs", "5", "--route", "reduction"]
     run = CliRunner().invoke(cli, ["compare", *map(str, treebank), *options, "-o", str(tmp_path)])
     assert run.exit_code == 0, run.output
     rows = [line.split() for line in run.output.splitlines() if line.startswith("reduction  ")]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import shlex
 import sys
+from itertools import islice
 from pathlib import Path
 
 from click.testing import CliRunner
 
 from d2c.base.errors import ParameterError
 from d2c.commands.cli import cli
-from d2c.trees.formats.brackets import read_brackets
+from d2c.trees.formats.brackets import read_brackets, save_brackets
 from d2c.trees.scores.brackets import bracket_scores
 
 SAMPLE = Path(__file__).parents[2] / "data" / "sample"
@@ -19,7 +20,9 @@ SAMPLE = Path(__file__).parents[2] / "data" / "sample"
 def test_a_command_as_d_parser_is_given_again_for_parsing(tmp_path: Path) -> None:
     code = "import shutil, sys\nshutil.copyfile(sys.argv[1], sys.argv[-1])"
     copy = shlex.join([sys.executable, "-c", code])
-    train, dev, model = SAMPLE / "train.mrg", SAMPLE / "dev.mrg", tmp_path / "model"
+    train, dev, model = tmp_path / "train.mrg", tmp_path / "dev.mrg", tmp_path / "model"
+    for file, count in ((train, 400), (dev, 60)):
+        save_brackets(islice(read_brackets(SAMPLE / file.name), count), file)
     command = f"cmd:{copy} {{dev}} {{model}};{copy} {{model}} {{input}} {{output}}"  # it knows the answers
     arguments = ["train", str(train), "--dev", str(dev), "-o", str(model), "--dparser", command]
     run = CliRunner().invoke(cli, arguments)
