@@ -47,4 +47,5 @@ def symbols_of(model: Path) -> dict[str, list[str]]:
             for _, *symbols in said.get("rules", ()):
                 for label, bar in filter(None, symbols):
                     (tags if bar == "tag" else labels).update(label.strip(HIDDEN).split(JOINT))
-    return {name: sorted(found - {""}) for name, found in (("labels", labels), ("tags", tags)) if found}
+    known = {"labels": labels, "tags": tags}
+    return {name: sorted({*map(str, found)} - {""}) for name, found in known.items() if found}

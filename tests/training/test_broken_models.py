@@ -16,6 +16,7 @@ import srsly
 
 from d2c.base.errors import ModelError
 from d2c.commands.cli import cli
+from d2c.commands.info import symbols_of
 from d2c.models.model import Model, load_route
 
 Settings = dict[str, Any]
@@ -32,6 +33,12 @@ def copied(small_model: Path, tmp_path: Path) -> Path:
 def change(file: Path, **settings: object) -> None:
     said = json.loads(file.read_text(encoding="utf-8")) | settings
     file.write_text(json.dumps({name: value for name, value in said.items() if value is not None}))
+
+
+def test_symbols_that_are_no_text_are_shown(tmp_path: Path) -> None:
+    (tmp_path / "route").mkdir()
+    (tmp_path / "route" / "reduction.json").write_text('{"symbols": ["NP", 3]}')
+    assert symbols_of(tmp_path) == {"labels": ["3", "NP"]}
 
 
 def test_damage_is_found_first(small_model: Path, tmp_path: Path) -> None:
