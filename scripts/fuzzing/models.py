@@ -251,8 +251,10 @@ def judge_extreme(place: Path, case: Case) -> str:
     Path("in.conllu").write_text(DTREE)
     Path("in.txt").write_text(" ".join(WORDS) + "\n")
     given = ("in.conllu",) if dparser in GIVEN else ("in.txt", "--tokenized")
-    command = ("--parse-command", COPIES) if dparser == "cmd" else ()
-    done = run("parse", str(model), *given, *command, "--functions", "--to", "json", "-o", "x")
+    more = ("--parse-command", COPIES) if dparser == "cmd" else ()
+    if (place / "functions").is_dir():
+        more += ("--functions",)
+    done = run("parse", str(model), *given, *more, "--to", "json", "-o", "x")
     if done.status == REFUSED:
         return "refused"
     said = json.loads(Path("x").read_text())

@@ -13,6 +13,7 @@ unpickled, and no code run that is not installed. No setting of it can name any.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -230,7 +231,8 @@ def read_encoder(directory: Path) -> tuple[Encoder, Any]:
             raise ValueError("says more layers than it has")
         own = kind == "bert" and config.hidden_act == "gelu" and not config.is_decoder
         build = Bert if own else partial(_of_transformers, hf)
-        with torch.device("meta"):
+        with warnings.catch_warnings(), torch.device("meta"):
+            warnings.simplefilter("ignore")  # that a layer of no size has no numbers
             model = build(config)
         if {name: tensor.shape for name, tensor in model.state_dict().items()} != {
             name: tensor.shape for name, tensor in weights.items()
