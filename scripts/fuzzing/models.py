@@ -251,9 +251,9 @@ def judge_extreme(place: Path, case: Case) -> str:
     Path("in.conllu").write_text(DTREE)
     Path("in.txt").write_text(" ".join(WORDS) + "\n")
     given = ("in.conllu",) if dparser in GIVEN else ("in.txt", "--tokenized")
-    more = ("--parse-command", COPIES) if dparser == "cmd" else ()
+    more = ["--parse-command", COPIES] if dparser == "cmd" else []
     if (place / "functions").is_dir():
-        more += ("--functions",)
+        more.append("--functions")
     done = run("parse", str(model), *given, *more, "--to", "json", "-o", "x")
     if done.status == REFUSED:
         return "refused"
