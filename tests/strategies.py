@@ -69,7 +69,7 @@ def ctrees(
 
 
 @st.composite
-def graphs(draw: st.DrawFn, **options: Any) -> CTree:
+def graphs(draw: st.DrawFn, /, **options: Any) -> CTree:
     """C-trees with functions and secondary edges, as files may have them."""
     ctree = draw(ctrees(**options))
     nodes = ctree.root + 1
