@@ -5,6 +5,7 @@ import logging
 import os
 import random
 from collections.abc import Iterator
+from copy import deepcopy
 from itertools import count, islice
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from stanza.models.depparse.data import Dataset
 from d2c.base.errors import FormatError, ModelError, ParameterError
 from d2c.base.temporary import whole_directory
 from d2c.dparsers.settings import StanzaSettings
-from d2c.dparsers.stanza.networks import StanzaDocument, batch_words
+from d2c.dparsers.stanza.networks import StanzaDocument, batch_words, check_vocabulary
 from d2c.dparsers.stanza.parser import PRESETS, StanzaParser
 from d2c.dparsers.stanza.tasks import ArcTask
 from d2c.protocols.directories import SETTINGS
@@ -399,3 +400,28 @@ def test_stanza_is_silent(
 def test_of_a_very_long_word_the_beginning_is_seen() -> None:
     [[row]] = [stanza_parser()._rows(Tokens(("http://" + "a/" * 6_000,), ("X",)))]
     assert len(row[0]) == 1_000
+
+
+@pytest.mark.parametrize(
+    ("part", "key", "value"),
+    [
+        ("_unit2id", "a", 5.0),
+        ("_unit2id", "a", ""),
+        ("_unit2id", "a", 1 << 70),
+        ("_unit2id", "b", 4),
+        ("_unit2id", "<UNK>", 2),
+        ("_id2unit", 4, "<PAD>"),
+        ("_id2unit", 1, "x"),
+    ],
+)
+def test_a_vocabulary_numbers_its_units(part: str, key: Any, value: object) -> None:
+    """Both of a column and of a feature's values; Stanza would find out at the first such letter."""
+    units = ["<PAD>", "<UNK>", "<EMPTY>", "<ROOT>", "a", "b"]
+    whole: dict[str, Any] = {"_id2unit": units, "_unit2id": {unit: i for i, unit in enumerate(units)}}
+    feature = {name: {"Case": column} for name, column in whole.items()}
+    check_vocabulary({"char": whole, "feats": feature, "_key2class": {}})
+    whole = deepcopy(whole)
+    whole[part][key] = value
+    for broken in (whole, {name: {"Case": column} for name, column in whole.items()}):
+        with pytest.raises(ValueError, match="^the vocabulary char does not number its units$"):
+            check_vocabulary({"char": broken})

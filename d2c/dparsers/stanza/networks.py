@@ -23,6 +23,7 @@ from typing import Any
 import torch
 from stanza.models.common.pretrain import Pretrain
 from stanza.models.common.utils import set_random_seed
+from stanza.models.common.vocab import VOCAB_PREFIX
 from stanza.models.depparse.data import DataLoader
 from stanza.models.depparse.utils import predict_dataset
 from stanza.models.pos.trainer import Trainer as TaggerTrainer
@@ -187,6 +188,18 @@ def read_checkpoint(path: Path, parts: Iterable[str]) -> dict[str, Any]:
         content = mmap(file.fileno(), 0, access=ACCESS_READ)  # a damaged size asks for no memory
         checkpoint = torch.load(content, map_location="cpu", weights_only=True)  # type: ignore[arg-type]
     return {part: checkpoint[part] for part in parts if part in checkpoint}
+
+
+def check_vocabulary(parts: Mapping[str, Any]) -> None:
+    """Raise ValueError unless each part of a checkpoint's vocabulary, and each feature of one, numbers its
+    units in their order, those first that Stanza has in all."""
+    for name in parts.keys() - {"_key2class"}:
+        units, numbers = parts[name]["_id2unit"], parts[name]["_unit2id"]
+        keys = [*units] if isinstance(units, dict) else [None]
+        for row, found in [(units, numbers) if key is None else (units[key], numbers[key]) for key in keys]:
+            whole = all(type(number) is int for number in found.values())
+            if not whole or found != {unit: i for i, unit in enumerate(row)} or row[:4] != VOCAB_PREFIX:
+                raise ValueError(f"the vocabulary {name} does not number its units")
 
 
 def read_vectors(path: Path) -> Pretrain:

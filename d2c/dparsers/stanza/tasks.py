@@ -34,6 +34,7 @@ from d2c.dparsers.stanza.networks import (
     StanzaDocument,
     batch_words,
     building,
+    check_vocabulary,
     load_network,
     read_checkpoint,
 )
@@ -286,6 +287,7 @@ class StanzaEstimator:
         path, has_encoder = directory / self.FILE, self.settings.transformer is not None
         encoder, tokenizer = read_encoder(directory / FOLDER) if has_encoder else (None, None)
         checkpoint = read_checkpoint(path, ("model", "vocab", "config"))
+        check_vocabulary(checkpoint["vocab"])
         config, vocab = checkpoint["config"], MultiVocab.load_state_dict(checkpoint["vocab"])
         config |= own(config) | {"bert_model": NAME if has_encoder else None, "use_peft": False}
         made = partial(build, config, vocab, bert_model=encoder, bert_tokenizer=tokenizer)
