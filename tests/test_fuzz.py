@@ -132,12 +132,11 @@ def _is_name(key: object) -> bool:
 
 
 @pytest.mark.slow
-def test_extreme_fields_are_refused_or_give_probabilities(
-    small_model: Path, seed: int, tmp_path: Path
-) -> None:
-    [row] = frame.try_all(models.group_of_extremes([small_model]), seed, MODELS, JOBS, tmp_path)
+def test_extreme_fields_are_refused_or_give_probabilities(tagged_model: Path, tmp_path: Path) -> None:
+    """Of one seed, with which a fifth of them are read, as of any number of them."""
+    [row] = frame.try_all(models.group_of_extremes([tagged_model]), 20261128, MODELS, JOBS, tmp_path)
     assert not (faults := faults_in(tmp_path)), faults
-    assert row.tried == MODELS and min(row.read, row.refused) > 0
+    assert row.tried == MODELS and min(row.read, row.refused) > 0, row
 
 
 def test_every_field_of_every_file_has_a_dozen_extremes(tmp_path: Path) -> None:

@@ -79,28 +79,28 @@ def read(path: Path, row: object, shape: Any = File) -> Any:
 @pytest.mark.parametrize(
     ("change", "where"),
     [
-        ({"labels": "ab"}, "$.labels"),
-        ({"labels": ["a", 1]}, "$.labels[1]"),
-        ({"labels": [["a"]]}, "$.labels[0]"),
+        ({"labels": "ab"}, "labels"),
+        ({"labels": ["a", 1]}, "labels[1]"),
+        ({"labels": [["a"]]}, "labels[0]"),
         ({"labels": []}, "a row is empty"),
-        ({"symbols": {}}, "$.symbols"),
-        ({"symbols": [[]]}, "$.symbols[0]"),
-        ({"rules": [[0, ["NP", "bar", "more"]]]}, "$.rules[0][1]"),
-        ({"rules": [[0, [], None]]}, "$.rules[0][1]"),
-        ({"rules": [[3, ["NP", ""], None]]}, "$.rules[0][0]"),
-        ({"rules": [[True, ["NP", ""], None]]}, "$.rules[0][0]"),
-        ({"weights": {"a": [1]}}, "$.weights[...]"),
-        ({"weights": [1]}, "$.weights"),
-        ({"learning": {"rate": 0}}, "rate is 0"),
-        ({"sure": 1}, "$.sure"),
-        ({"labels": None}, "$.labels"),
+        ({"symbols": {}}, "symbols"),
+        ({"symbols": [[]]}, "symbols[0]"),
+        ({"rules": [[0, ["NP", "bar", "more"]]]}, "rules[0][1]"),
+        ({"rules": [[0, [], None]]}, "rules[0][1]"),
+        ({"rules": [[3, ["NP", ""], None]]}, "rules[0][0]"),
+        ({"rules": [[True, ["NP", ""], None]]}, "rules[0][0]"),
+        ({"weights": {"a": [1]}}, "weights[...]"),
+        ({"weights": [1]}, "weights"),
+        ({"learning": {"rate": 0}}, "learning: rate is 0"),
+        ({"sure": 1}, "sure"),
+        ({"labels": None}, "labels"),
     ],
 )
 def test_anything_else_is_refused(change: dict[str, Any], where: str, tmp_path: Path) -> None:
     """In one line, which has the place in the file."""
     with pytest.raises(ModelError) as refused:
         read(tmp_path / "x.json", ROW | {"format": 3} | change)
-    assert re.fullmatch(rf"[^\n]*x.json: is broken \([^\n]*{re.escape(where)}[^\n]*", str(refused.value))
+    assert re.fullmatch(rf"[^\n]*x.json: is broken \({re.escape(where)}[^\n]*", str(refused.value))
 
 
 @pytest.mark.parametrize("text", ["NaN", "Infinity", "1e999", '"\\ud800"', "1,", "[" * 200_000])
@@ -131,7 +131,7 @@ def test_a_hostile_file_takes_no_more_than_itself(tmp_path: Path) -> None:
     """Four million wrong values: reading ends with the first."""
     (tmp_path / "x.json").write_text('{"format": 3, "labels": [' + "1," * 4_000_000 + "1]}")
     tracemalloc.start()
-    with pytest.raises(ModelError, match=r"\$.labels\[0\]"):
+    with pytest.raises(ModelError, match=r"is broken \(labels\[0\]"):
         read_as(tmp_path / "x.json", 3, File)
     assert tracemalloc.get_traced_memory()[1] < 1 << 24
     tracemalloc.stop()

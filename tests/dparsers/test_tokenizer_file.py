@@ -35,13 +35,13 @@ def normalizer(kind: str, **said: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("said", "says"),
     [
-        (normalizer("Prepend", prepend="x"), r"'Prepend' - at `\$.normalizer.type`"),
-        (normalizer("Replace", pattern={"String": "a"}, content='"'), "value 'a' - at"),
-        (normalizer("Replace", pattern={"Regex": " {2,}"}, content="xx"), "value 'xx' - at"),
+        (normalizer("Prepend", prepend="x"), r'normalizer.type is "Prepend": '),
+        (normalizer("Replace", pattern={"String": "a"}, content='"'), "value 'a'"),
+        (normalizer("Replace", pattern={"Regex": " {2,}"}, content="xx"), 'normalizer.content is "xx": '),
         (normalizer("Sequence", normalizers=[rules_for_letters(bytes(4) + b"x" * 65)]), "a long text"),
         (normalizer("Sequence", normalizers=[{"type": "NFKD"}] * 11), "of length <= 10"),
         (normalizer(**{"kind": "Precompiled", "precompiled_charsmap": "AAAA"}), "no rules for letters"),
-        ({"pre_tokenizer": {"type": "Split", "pattern": {"Regex": "x"}}}, "'Split' - at"),
+        ({"pre_tokenizer": {"type": "Split", "pattern": {"Regex": "x"}}}, 'pre_tokenizer.type is "Split": '),
         ({"added_tokens": [{"id": 0, "content": "x"}] * 1_001}, "of length <= 1000"),
         ({"added_tokens": [{"id": 0, "content": "x" * 65}]}, "of length <= 64"),
         ({"model": {"type": "WordPiece", "max_input_chars_per_word": 101}}, "<= 100"),

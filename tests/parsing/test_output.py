@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 from dataclasses import replace
 from io import BytesIO
@@ -108,7 +107,7 @@ class Interrupted(BytesIO):
 
     def write(self, text: Any) -> int:
         if text.startswith(b"stop"):
-            os.kill(os.getpid(), signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)
         return super().write(text[:2])
 
 
@@ -121,5 +120,5 @@ def test_a_signal_waits_for_the_text() -> None:
     assert stream.getvalue() == b"one\nstop here\n"
     assert signal.getsignal(signal.SIGINT) is before
     with pytest.raises(KeyboardInterrupt), whole_texts(BytesIO()):
-        os.kill(os.getpid(), signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
         raise AssertionError("between texts a signal comes at once")
