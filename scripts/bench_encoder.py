@@ -8,10 +8,9 @@ trees, and ratios to the first engine. Second one: each parses sentences of the 
 evenly spread; how many trees differ from the first engine's, and F1 (EVALB, `collins.prm`; words given,
 tags predicted).
 
-`torch` and `openvino` multiply in bfloat16 where the CPU can, `torch-f32` and `openvino-f32` in float32: as
-on a CPU without AVX-512 where ONEDNN_MAX_CPU_ISA=AVX2, ATEN_CPU_CAPABILITY=avx2 and
-MKL_ENABLE_INSTRUCTIONS=AVX2 are set. Needs the extra `fast`. Reads $D2C_TREEBANKS (default
-../shared/treebanks).
+`torch` and `openvino` multiply in bfloat16 where the CPU can, `torch-f32` and `openvino-f32` in float32.
+That is not a CPU with AVX2 alone: most products of OpenVINO in float32 are MLAS's, which heeds no
+ONEDNN_MAX_CPU_ISA. Needs the extra `fast`. Reads $D2C_TREEBANKS (default ../shared/treebanks).
 """
 
 from __future__ import annotations
