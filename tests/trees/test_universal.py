@@ -346,6 +346,7 @@ def test_trees_of_other_treebanks_are_refused(tmp_path: Path, tree: str) -> None
     )
     assert told and int(told[1]) / int(told[2]) in (0.75, 1) and told[3] in ("$., ART, VVFIN", "PN, VV")
     assert int(told[2]) <= 100
+    assert run("convert", "--to", "ud", source, "-").stdout == ""
     with pytest.raises(ValueError, match=r"of \d words have tags that the Penn Treebank lacks"):
         d2c.Tree.from_string(tree.splitlines()[0]).to_ud()
 

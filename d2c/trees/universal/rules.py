@@ -146,13 +146,17 @@ class PennTags:
         """Yield the trees of a file. Raises FormatError if more than half of its first words have unknown
         tags."""
         words, unknown = 0, Counter[str]()
-        for ctree in ctrees:
-            before, words = words, words + _count(ctree, unknown)
-            if before < _FIRST <= words:
-                _check_file(file, unknown, words)
+        left, first = iter(ctrees), list[CTree]()  # which are held back until it is known what they are
+        for ctree in left:
+            first.append(ctree)
+            words += _count(ctree, unknown)
+            if words >= _FIRST:
+                break
+        _check_file(file, unknown, words)
+        yield from first
+        for ctree in left:
+            words += _count(ctree, unknown)
             yield ctree
-        if words < _FIRST:
-            _check_file(file, unknown, words)
         if unknown:
             self.notes[file] = f"{_told(unknown, words)}: UPOS is X there, and relations may be wrong"
 
