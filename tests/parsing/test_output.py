@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+from collections.abc import Iterator
 from dataclasses import replace
 from io import BytesIO
 from typing import Any
@@ -111,6 +112,15 @@ class Interrupted(BytesIO):
         return super().write(text[:2])
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """SIGINT raises KeyboardInterrupt, whatever tests before and the shell have made of it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_a_signal_waits_for_the_text() -> None:
     stream, before = Interrupted(), signal.getsignal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt), whole_texts(stream) as write:
