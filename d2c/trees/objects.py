@@ -36,7 +36,7 @@ def from_nltk(tree: nltk.Tree) -> CTree:
     """Return the c-tree, without head children, of an `nltk.Tree` whose words have tags.
 
     Raises TypeError for what is none, and ValueError for empty nodes, for words that stand beside other words
-    or nodes, and for leaves that are no words.
+    or nodes, for leaves that are no words, and for labels, but the root's, that are no text.
     """
     from nltk.tree import Tree
 
@@ -44,15 +44,17 @@ def from_nltk(tree: nltk.Tree) -> CTree:
         raise TypeError(f"from_nltk takes an nltk.Tree, not {type(tree).__name__}")
 
     def read_node(node: nltk.Tree) -> _Node:
-        kids = list(node)
+        kids, label = list(node), node.label()
+        if not isinstance(label, str) or not (label or node is tree):
+            raise ValueError(f"{label!r} is no label of a node, which is a str that is not empty")
         if odd := [kid for kid in kids if not isinstance(kid, str | Tree)]:
             raise ValueError(f"{odd[0]!r} is neither a word, which is a str, nor a tree")
         words = [kid for kid in kids if isinstance(kid, str)]
         if words and len(kids) > 1:
             raise ValueError(f"the word {words[0]!r} stands beside other words or nodes")
         if words:
-            return node.label(), unescape(words[0]), ()
-        return node.label(), None, kids
+            return label, unescape(words[0]), ()
+        return label, None, kids
 
     return _read(tree, read_node)
 

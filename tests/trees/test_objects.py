@@ -106,3 +106,13 @@ def test_deep_trees() -> None:
 def test_leaves_that_are_no_words() -> None:
     with pytest.raises(ValueError, match="^5 is neither a word, which is a str, nor a tree$"):
         from_nltk(nltk.Tree("S", [nltk.Tree("CD", [5])]))
+
+
+@pytest.mark.parametrize("label", ["", None, 5])
+def test_labels_are_text(label: object) -> None:
+    inner = nltk.Tree(label, [nltk.Tree("NN", ["a"])])
+    with pytest.raises(ValueError, match="is no label"):
+        from_nltk(nltk.Tree("TOP", [inner]))
+    with pytest.raises(ValueError, match="is no label"):
+        from_nltk(nltk.Tree("S", [nltk.Tree("VP", [nltk.Tree(label, ["a"])])]))
+    assert from_nltk(nltk.Tree("", [nltk.Tree("S", [nltk.Tree("NN", ["a"])])])).labels == ("S",)
