@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -19,14 +18,9 @@ def batches(
     words: of an element. Lists then end, too, before they have more than `size * WORDS` words, so that memory
            follows these; an element that has more is alone
     """
-    rest = iter(stream)
-    if words is None:
-        while batch := [*islice(rest, size)]:
-            yield batch
-        return
     batch, left = list[Item](), size * WORDS
-    for item in rest:
-        more = words(item)
+    for item in stream:
+        more = words(item) if words else 0
         if batch and more > left:
             yield batch
             batch, left = [], size * WORDS

@@ -7,10 +7,7 @@ from pathlib import Path
 
 _MEMINFO, _CGROUP = Path("/proc/meminfo"), Path("/sys/fs/cgroup")
 _LIMITS = (("memory.max", "memory.current"), ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"))
-_PROCESS, _TIMES = (
-    100_000_000,
-    25,
-)  # bytes; of the English models it is off by a third at most: docs/models.md
+_PROCESS, _TIMES = 100_000_000, 25  # bytes, and of a model's files; off by a third at most: docs/models.md
 
 
 def free_memory() -> int | None:
