@@ -54,7 +54,7 @@ def main(
     replay: Path | None,
     **counts: int,
 ) -> None:
-    """Try broken input and broken models, and print a table of what came of them."""
+    """Try broken input and broken models, and print a table for each group of what came of them."""
     seed = SystemRandom().randrange(1 << 31) if seed is None else seed
     click.echo(f"seed {seed}")
     torch.set_num_threads(1)  # OpenMP's threads do not survive a fork
@@ -74,9 +74,12 @@ def main(
         if replay:
             click.echo("\n".join(frame.replay(replay, [group for group, _ in wanted], jobs)))
             return
-        rows = [row for group, count in wanted for row in frame.try_all(group, seed, count, jobs, failures)]
-    print_table([field.name for field in fields(frame.Row)], [*map(astuple, rows)])
-    sys.exit(any(row.failures for row in rows))
+        failed = False
+        for group, count in wanted:
+            if rows := frame.try_all(group, seed, count, jobs, failures):
+                print_table([field.name for field in fields(frame.Row)], [*map(astuple, rows)])
+            failed = failed or any(row.failures for row in rows)
+    sys.exit(failed)
 
 
 if __name__ == "__main__":

@@ -78,3 +78,15 @@ def opened_in(browser: Any, page: Path, **context: Any) -> tuple[Any, list[str]]
     tab.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
     tab.goto(page.as_uri())
     return tab, faults
+
+
+def searched(tab: Any, query: str) -> str:
+    """What a page says after a search."""
+    tab.fill("#query", query)
+    return settled(tab)
+
+
+def settled(tab: Any) -> str:
+    """What a page says after the search that goes on, if one does."""
+    tab.wait_for_selector("#list:not([aria-busy=true])")
+    return str(tab.inner_text("#count"))

@@ -24,7 +24,7 @@ from typing import Any, Generic, NamedTuple, NoReturn, TypeVar
 
 Item = TypeVar("Item")
 
-PATIENCE = 4
+PATIENCE = 24  # so that what works on a busy machine does not seem to hang
 _ENDS: dict[int, str] = {signal.SIGXCPU: "took too long", signal.SIGALRM: "hung"}
 _FOUND = "found.jsonl"  # a line for each item
 

@@ -50,6 +50,7 @@ DTYPES = "int8 int64 uint8 uint64 float16 float64 bool complex64 S4 U2 >i4"
 _EXTREME = ", extreme"  # at the end of names of kinds
 BUNDLED = fitted.SAMPLE.parents[1] / "models"
 GIVEN = "gold", "pipeline"  # d-parsers of models that are given d-trees
+OTHERS = *GIVEN, "cmd"  # and of one that is given a command
 
 
 class Hostile:
@@ -63,9 +64,9 @@ HOSTILE = pickle.dumps(Hostile(), protocol=2)
 
 
 def group(directory: Path) -> Group:
-    """Return the models in a directory, each as a kind; all are used once here, so that children need import
-    nothing."""
-    names = _models(directory)
+    """Return the models in a directory that parse text by themselves, each as a kind; all are used once here,
+    so that children need import nothing."""
+    names = [one for one in _models(directory) if read_model_settings(directory / one).dparser not in OTHERS]
     for name in names:
         [*Model.load(directory / name).parse(GOOD_TOKENS)]
     kind = Kind(partial(make, directory), partial(judge, directory))

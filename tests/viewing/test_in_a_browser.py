@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from d2c.commands.cli import cli
 from d2c.trees.formats.brackets import read_brackets, save_brackets
-from tests.pages import NASTY, opened_in
+from tests.pages import NASTY, opened_in, searched, settled
 
 SAMPLE = Path(__file__).parents[2] / "data" / "sample"
 FIVE = """\
@@ -39,7 +39,7 @@ def five(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def searched(browser: Any, five: Path) -> tuple[Any, list[str]]:
+def opened(browser: Any, five: Path) -> tuple[Any, list[str]]:
     return opened_in(browser, five)
 
 
@@ -82,10 +82,9 @@ def searched(browser: Any, five: Path) -> tuple[Any, list[str]]:
         ("NP | PP", [1, 2, 3, 4, 5]),
     ],
 )
-def test_search(searched: tuple[Any, list[str]], query: str, found: list[int]) -> None:
-    tab, faults = searched
-    tab.fill("#query", query)
-    assert tab.inner_text("#count") == f"{len(found)} of 5 sentences"
+def test_search(opened: tuple[Any, list[str]], query: str, found: list[int]) -> None:
+    tab, faults = opened
+    assert searched(tab, query) == f"{len(found)} of 5 sentences"
     numbers = tab.locator("#list button:visible").all_inner_texts()
     assert [int(text.split(":")[0]) for text in numbers] == found
     assert tab.locator("#pictures svg").count() == (2 if found else 0)
@@ -94,10 +93,10 @@ def test_search(searched: tuple[Any, list[str]], query: str, found: list[int]) -
 
 def test_what_is_found_is_marked(browser: Any, five: Path) -> None:
     tab, faults = opened_in(browser, five)
-    tab.fill("#query", 'NP < (PP=a << "with *"=b)')
+    searched(tab, 'NP < (PP=a << "with *"=b)')
     marked = tab.locator("svg.tree .found").all_text_contents()
     assert sorted(marked) == ["IN", "NNS", "NP", "PP", "glasses", "with"]
-    tab.fill("#query", "NP) (")
+    searched(tab, "NP) (")
     assert tab.inner_text("#count").startswith("the pattern at character 3, ')': here a relation is missing")
     assert tab.locator("svg.tree .found").count() == 6  # what was shown stays
     assert faults == []
@@ -110,17 +109,18 @@ def test_a_page_of_search_opens_with_its_matches(browser: Any, five: Path) -> No
     assert run.exit_code == 0, run.output
     tab, faults = opened_in(browser, target)
     assert tab.input_value("#query") == "VP=phrase <# VBD=verb << PP"
-    assert tab.inner_text("#count") == "3 of 3 sentences"
+    assert settled(tab) == "3 of 3 sentences"
     assert sorted(tab.locator("svg.tree .found").all_text_contents()) == ["VBD", "VP", "saw"] and faults == []
     tab.set_viewport_size({"width": 400, "height": 300})
     tab.goto("about:blank")
     tab.goto(target.as_uri())
+    assert settled(tab) == "3 of 3 sentences"
     assert tab.evaluate("scrollY") == 0 and tab.evaluate("document.body.scrollHeight") > 300
 
 
 def test_below_the_level_only_the_way_to_what_is_found_is_open(browser: Any, five: Path) -> None:
     tab, faults = opened_in(browser, five)
-    tab.fill("#query", "NP=found < PP")
+    searched(tab, "NP=found < PP")
     tab.fill("#level", "2")
     words = tab.locator("svg.tree .word, svg.tree .words").all_text_contents()
     assert words == ["They", "saw", "the cat", "with glasses", "."] and faults == []
@@ -144,9 +144,10 @@ def test_keys_and_buttons(browser: Any, five: Path) -> None:
     assert shown() == "5"
     tab.keyboard.press("/")
     tab.keyboard.type("npn")  # letters for the search
-    assert tab.input_value("#query") == "npn" and tab.inner_text("#count") == "0 of 5 sentences"
+    assert tab.input_value("#query") == "npn" and settled(tab) == "0 of 5 sentences"
     tab.fill("#query", "saw")
-    tab.keyboard.press("Enter")
+    tab.keyboard.press("Enter")  # which waits for the search
+    settled(tab)
     tab.keyboard.press("ArrowDown")
     assert shown() == "2"
     tab.keyboard.press("ArrowUp")
@@ -229,8 +230,7 @@ def test_d_trees_alone_and_heads_that_form_no_tree(browser: Any, tmp_path: Path)
     tab, faults = opened_in(browser, page(file))
     assert tab.locator("figcaption").all_inner_texts() == ["d-tree"]
     assert tab.locator("svg.arcs .tip").count() == 6
-    tab.fill("#query", '"w1 w2" . X : arc:dep')
-    assert tab.inner_text("#count") == "1 of 1 sentences" and faults == []
+    assert searched(tab, '"w1 w2" . X : arc:dep') == "1 of 1 sentences" and faults == []
 
 
 def test_nasty_words_and_a_deep_tree(browser: Any, tmp_path: Path) -> None:
@@ -241,10 +241,8 @@ def test_nasty_words_and_a_deep_tree(browser: Any, tmp_path: Path) -> None:
     tab, faults = opened_in(browser, page(file))
     assert tab.locator("svg.tree .word").all_text_contents() == list(NASTY)
     assert tab.locator("svg.tree g").count() == 2_000
-    tab.fill("#query", '"</script*" .. "{{"')
-    assert tab.inner_text("#count") == "0 of 1 sentences"
-    tab.fill("#query", '"</script>"')
-    assert tab.inner_text("#count") == "1 of 1 sentences" and faults == []
+    assert searched(tab, '"</script*" .. "{{"') == "0 of 1 sentences"
+    assert searched(tab, '"</script>"') == "1 of 1 sentences" and faults == []
 
 
 def test_on_a_narrow_screen(browser: Any, five: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.pages import opened_in
+from tests.pages import opened_in, searched
 from tests.viewing.test_in_a_browser import FIVE, page
 
 LONG = " ".join(f"(NP (NN word{i:02}) (PP (IN of) (NNS things)))" for i in range(30))
@@ -47,16 +47,16 @@ def labels(tab: Any) -> list[str]:
 
 
 def test_hits_are_marked_in_sentence_list_and_pictures(tab: Any) -> None:
-    tab.fill("#query", 'NP << (PP << "with")')
+    searched(tab, 'NP << (PP << "with")')
     assert tab.locator("#sentence mark").all_text_contents() == ["the cat with glasses"]
     assert tab.inner_text("#sentence") == "1: They saw the cat with glasses ."
     assert tab.locator("#list mark").all_text_contents() == ["the cat with glasses"]
     for picture in ("tree", "arcs"):
         inside = tab.locator(f"svg.{picture} .word.within").all_text_contents()
         assert inside == ["the", "cat", "with", "glasses"]
-    tab.fill("#query", '"They" .. "glasses"=after')
+    searched(tab, '"They" .. "glasses"=after')
     assert tab.locator("#sentence mark").all_text_contents() == ["They", "glasses"]
-    tab.fill("#query", "")
+    searched(tab, "")
     assert tab.locator("mark, .within").count() == 0
 
 
@@ -65,7 +65,7 @@ def test_a_hit_is_gone_to(browser: Any, long: Path) -> None:
     tab.set_viewport_size({"width": 1000, "height": 600})
     tab.locator("#list button").nth(60).click()
     top = tab.evaluate("document.querySelector('#list').scrollTop")
-    tab.fill("#query", '"slept"')
+    searched(tab, '"slept"')
     assert (
         top > 0
         and tab.locator("#list [aria-current]").inner_text() == "61: 91 tokens\n… word29 of things slept"
@@ -73,7 +73,7 @@ def test_a_hit_is_gone_to(browser: Any, long: Path) -> None:
     for picture in tab.locator("#pictures figure > div").all():
         frame, hit = picture.bounding_box(), picture.locator(".word.found").bounding_box()
         assert frame["x"] < hit["x"] and hit["x"] + hit["width"] < frame["x"] + frame["width"]
-    tab.fill("#query", "")
+    searched(tab, "")
     assert tab.evaluate("document.querySelector('#pictures figure > div').scrollLeft") == 0 and faults == []
 
 
@@ -129,10 +129,10 @@ def test_folding(tab: Any) -> None:
     assert words(tab) == ["They", "saw", "the … glasses", "."]
     tab.fill("#level", "2")
     assert labels(tab) == ["NP", "VP", "S"] and words(tab) == ["They", "saw … glasses", "."]
-    tab.fill("#query", "PP")  # what is found is not folded away
+    searched(tab, "PP")  # what is found is not folded away
     assert labels(tab) == ["NP", "NP", "NP", "PP", "NP", "VP", "S"]
     tab.fill("#level", "1")
-    tab.fill("#query", "")
+    searched(tab, "")
     assert labels(tab) == ["S"] and words(tab) == ["They … ."]
 
 
@@ -173,7 +173,7 @@ def test_brackets_are_copied(browser: Any, tmp_path: Path, text: str) -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_picture_is_saved_with_its_styles(browser: Any, five: Path, scheme: Any, tmp_path: Path) -> None:
     tab, faults = opened_in(browser, five, color_scheme=scheme, accept_downloads=True)
-    tab.fill("#query", 'NP << (PP=inside << "with"=word)')
+    searched(tab, 'NP << (PP=inside << "with"=word)')
     for k, (name, marked) in enumerate((("1-c-tree.svg", 4), ("1-d-tree.svg", 2))):
         with tab.expect_download() as started:
             tab.get_by_text("save SVG").nth(k).click()

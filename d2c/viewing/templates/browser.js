@@ -34,32 +34,24 @@ function write(parent, s, hit, from) {
 // sentence that is shown, whether each of its words is in what was found, and the paragraph with its words
 // Returns what lists the sentences anew, and shows one of those that are listed.
 function browse(page) {
-  let found = [], current = -1, listed = 0;
+  let found = [], current = -1, listed = 0, entering = false, slow = 0;
 
-  function list(at = 0) {
-    let terms = [];
-    const wrong = error => { $("count").textContent = error.message; };
-    try {
-      terms = termsOf($("query").value);
-    } catch (error) {
-      return wrong(error);
-    }
-    if (!matched(terms, error => error ? wrong(error) : list(at))) {
-      $("count").textContent = "searching …";
-      return;
-    }
-    found = [];
-    let over = 0;
-    clock.start();
-    for (const s of data.sentences) if (page.fits(s)) {
-      try {
-        const nodes = search(terms, s);
-        if (nodes) found.push({ s, nodes });
-      } catch (error) {
-        if (!(error instanceof RangeError)) throw error;
-        over++;
-      }
-    }
+  function list(at = 0, then = () => {}) {
+    $("list").ariaBusy = "true";
+    clearTimeout(slow);
+    slow = setTimeout(() => { $("count").textContent = "searching …"; }, 300);
+    seek($("query").value, data.sentences.filter(page.fits), (all, over, wrong) => {
+      clearTimeout(slow);
+      $("list").ariaBusy = "false";
+      if (wrong) $("count").textContent = wrong;
+      else listAll(all, over, at);
+      if (entering) enter();
+      then();
+    });
+  }
+
+  function listAll(all, over, at) {
+    found = all;
     const order = $("order") && page.orders[$("order").value];
     if (order) found.sort((a, b) => order(a.s, b.s));
     const number = count => count.toLocaleString("en");
@@ -71,6 +63,11 @@ function browse(page) {
     rescale();
     more();
     go(at);
+  }
+
+  function enter() {
+    entering = $("list").ariaBusy === "true"; // a list that is made later would take the focus away
+    if (!entering && found.length) $("list").children[current].focus();
   }
 
   function more() {
@@ -144,13 +141,14 @@ function browse(page) {
   const listNow = () => { clearTimeout(waiting); waiting = 0; list(); };
   $("query").oninput = () => {
     clearTimeout(waiting);
+    entering = false;
     if (data.sentences.length > 5000) waiting = setTimeout(listNow, 200);
     else listNow();
   };
   $("query").addEventListener("keydown", event => {
     if (event.key !== "Enter") return;
-    if (waiting) listNow(); // a list that is made later would take the focus away
-    if (found.length) $("list").children[current].focus();
+    if (waiting) listNow();
+    enter();
   });
   $("previous").onclick = keys.p;
   $("next").onclick = keys.n;
@@ -161,7 +159,6 @@ function browse(page) {
   $("compact").onchange = $("level").oninput = show;
   window.onresize = rescale;
   for (const select of document.querySelectorAll("#filters select")) select.onchange = () => list();
-  list();
-  scrollTo(0, 0);
+  list(0, () => scrollTo(0, 0));
   return (at = current) => list(Math.max(0, at));
 }

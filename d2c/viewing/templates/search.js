@@ -1,5 +1,6 @@
 // Search in the language of docs/search.md, that of Tregex; `d2c search` has the same. A pattern is read into nodes
 // {label, name, same, alike, said}, and what is said of a node: {kind: all, either, not, maybe, parts} or {has, node}.
+// A page runs this in a worker (seek.js), since a regular expression has no end of time that this could keep.
 const TOKEN = new RegExp(String.raw`\s*(?:(?<words>"[^"]*")|(?<regex>\/(?:\\.|[^\/\\])*\/)|(?<arc>arc:[^\s()&|[\]=]+)`
   + String.raw`|(?<exactly><\.\.\.)|(?<chain>[<>.,]\+)`
   + "|(?<relation><<<|(?:<<|>>)[,\\-`:#]?|[<>][,\\-`:#]|<=|[<>]|\\$(?:\\+\\+|--|\\.\\.|,,|[-+.,])?|\\.\\.?|,,?|==|:)"
@@ -8,7 +9,6 @@ const TOKEN = new RegExp(String.raw`\s*(?:(?<words>"[^"]*")|(?<regex>\/(?:\\.|[^
   + String.raw`(?:\|(?:PRP|WP)\$(?![-+.,])|[^\s(\/@!#%&)=?\[\]><~.,$:{};"])*)`
   + String.raw`|(?<mark>[()\[\]{};&|!?@#%=~])|(?<end>$))`, "uy");
 const LABELS = ["words", "regex", "arc", "any", "name"], DEEPEST = 50, MOST_NODES = 200, MATCHES = 100_000;
-let SECONDS = 5; // for a search in all sentences, and for regular expressions
 const BASIC = /^(?:([-=|#^~_[]).*?\1|.)[^-=|#^~_[]*/su;
 
 // Relations of A to B in a tree t of a sentence.
@@ -100,48 +100,11 @@ function regular(text) {
   return new RegExp(text.replace(/^\(\?i\)/u, "").replaceAll("(?i:", "(?:"), insensitive ? "i" : "");
 }
 
-// What regular expressions may take long for: those with more than one repetition, or one of a group. `known`: by
-// text, what they find, where a worker has matched them.
-const hard = new Map();
-function isHard(source) {
-  const bare = source.replace(/\\\D|\(\?i\)|\(\?:/gu, ""), repeated = bare.match(/[*+?{]/gu) || [];
-  return repeated.length > 1 || (repeated.length === 1 && /[|\\]|\)[*+?{]/u.test(bare)) || bare.split("|").length > 11;
-}
-
-function knownOf(regex) {
-  if (!hard.has(String(regex))) hard.set(String(regex), { regex, known: new Map() });
-  return hard.get(String(regex));
-}
-
-// Matches the hard expressions of a pattern with all texts of the page, in a worker that is stopped after SECONDS, or when
-// another search begins. Returns whether they are matched; if not yet, `then` is called, with an Error if it took too long.
-let stop = () => {};
-function matched(pattern, then) {
-  stop();
-  if (!pattern?.hard.length) return true;
-  const texts = new Set(["ROOT", ...data.tags, ...data.labels, ...data.sentences.flatMap(s => s.w)]);
-  for (const text of [...texts]) texts.add(basicOf(text));
-  const open = pattern.hard.map(one => [one, [...texts].filter(text => !one.known.has(text))]).filter(([, some]) => some.length);
-  if (!open.length) return true;
-  const find = event => postMessage(event.data.map(([regex, some]) => some.map(text => { const found = regex.exec(text); return found && [...found]; })));
-  const address = URL.createObjectURL(new Blob([`onmessage = ${find}`], { type: "text/javascript" })), worker = new Worker(address);
-  const end = error => { stop(); then(error); };
-  const late = setTimeout(() => end(new Error(`a regular expression takes more than ${SECONDS} s`)), 1000 * SECONDS);
-  stop = () => { clearTimeout(late); worker.terminate(); URL.revokeObjectURL(address); stop = () => {}; };
-  worker.onerror = event => end(new Error(`a regular expression: ${event.message}`));
-  worker.onmessage = event => {
-    open.forEach(([one, some], k) => some.forEach((text, i) => one.known.set(text, event.data[k][i])));
-    end();
-  };
-  worker.postMessage(open.map(([one, some]) => [one.regex, some]));
-  return false;
-}
-
 const basicOf = text => (BASIC.exec(text) || [text])[0];
 
 class Reader {
   constructor(text) {
-    Object.assign(this, { text, at: 0, depth: 0, names: [], known: new Set(), hidden: false, rows: 0, size: 0, hard: [] });
+    Object.assign(this, { text, at: 0, depth: 0, names: [], known: new Set(), hidden: false, rows: 0, size: 0 });
     this.next();
   }
 
@@ -198,7 +161,7 @@ class Reader {
       nodes.push(this.whole());
     }
     if (this.kind !== "end") this.fail("here a relation is missing, or a bracket closes that is not open");
-    return { nodes, names: this.names, hard: this.hard };
+    return { nodes, names: this.names };
   }
 
   whole() {
@@ -254,9 +217,7 @@ class Reader {
       } catch (error) {
         this.fail(`no regular expression: ${error.message}`);
       }
-      const one = isHard(token.slice(1, -1)) ? knownOf(regex) : null;
-      if (one) this.hard.push(one);
-      fits = text => one?.known.has(text) ? one.known.get(text) : regex.exec(text);
+      fits = text => regex.exec(text);
     } else if (kind === "arc") fits = starred(token.slice(4), "");
     else if (kind === "name") fits = text => token.replaceAll("_ROOT_", "ROOT").split("|").includes(text);
     this.next();
@@ -421,7 +382,7 @@ function nodesOf(s, tree) {
 // Ends a search that takes too long: `step` throws then.
 const clock = {
   end: Infinity, steps: 0,
-  start() { this.end = performance.now() + 1000 * SECONDS; },
+  start(left) { this.end = performance.now() + left; },
   step() { if (++this.steps % 1000 === 0) this.check(); },
   check() { if (performance.now() > this.end) throw new RangeError("the time is up"); },
 };
@@ -465,10 +426,8 @@ function* waysIn(said, t, x, bound, from = 0) {
   }
 }
 
-// The pattern of a query, or null for none. Throws an Error that says what cannot be read, and where.
-function termsOf(query) {
-  return query.trim() ? new Reader(query).pattern() : null;
-}
+// The pattern of a query. Throws an Error that says what cannot be read, and where.
+const termsOf = query => new Reader(query).pattern();
 
 // All matches in a tree: the names bound, and the node itself as "". Those with the same names come once.
 function matchesIn(pattern, t) {
@@ -488,7 +447,6 @@ function matchesIn(pattern, t) {
 // a limit.
 function search(pattern, s) {
   const trees = s.c.length ? s.c : [null];
-  if (!pattern) return trees.map(() => new Set());
   clock.check();
   const sides = trees.map(tree => {
     const marked = new Set();
@@ -500,4 +458,25 @@ function search(pattern, s) {
     return marked;
   });
   return sides.some(side => side.size) ? sides : null;
+}
+
+// Answers what a page asks: a query, and some of its sentences with what the numbers in them mean; left: milliseconds for
+// them. Says of each sentence with matches its place among them and the nodes to be marked; then of how many it does not
+// know, because they take too long, or what is wrong with the query.
+let query, pattern;
+function answer(asked) {
+  if (asked.query !== query) pattern = termsOf(asked.query);
+  query = asked.query;
+  clock.start(asked.left);
+  let over = 0;
+  asked.sentences.forEach((s, at) => {
+    try {
+      const nodes = search(pattern, s);
+      if (nodes) postMessage({ at, nodes });
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      over++;
+    }
+  });
+  return { over };
 }
