@@ -71,7 +71,7 @@ class Workers:
         return {"waiting": len(self._waiting), "ready": len(self._ready)}
 
     async def answer(self, task: Task, until: float) -> Answer:
-        """Return the answer to a request; 503 where too many wait, or no worker is ready for long.
+        """Return the answer to a request; 503 where too many wait, or no worker is ready to take it for long.
 
         until: of `time.monotonic`, later by the time in which no worker is ready, but a minute at most
         Raises TimeoutError then.
@@ -87,9 +87,11 @@ class Workers:
             more = min(self._seconds_without() - before, _PATIENCE)
             if (left := until + more - time.monotonic()) <= 0:
                 answer.cancel()
-                if self._ready:
-                    raise TimeoutError
-                return refusal(503, "no process has loaded the model yet; try again later")
+                with self._changed:
+                    never_begun = any(one.answer is waiting.answer for one in self._waiting)
+                if never_begun and not self._ready:
+                    return refusal(503, "no process has loaded the model yet; try again later")
+                raise TimeoutError
             await asyncio.wait([answer], timeout=max(left, _TICK))
         return answer.result()
 

@@ -69,8 +69,11 @@ def test_another_worker_answers_where_one_dies(tmp_path: Path) -> None:
 
 def test_no_worker_for_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("d2c.serving.workers._PATIENCE", 0.2)
-    with toy(tmp_path / "log", loading=1.0, max_seconds=0.2) as server:
+    with toy(tmp_path / "log", loading=2.0, max_seconds=0.2) as server:
         assert server.asked("/parse", b"sleeps 600")[0] == 504
+        until = time.monotonic() + 1
+        while server.asked("/health")[1]["ready"] and time.monotonic() < until:
+            time.sleep(0.02)  # its request is answered at the same moment as its worker is given up
         assert server.asked("/health")[:2] == (503, {"waiting": 0, "ready": 0})
         status, said, headers = server.asked("/parse", b"well")
         assert (status, headers["retry-after"]) == (503, "1")
