@@ -118,7 +118,7 @@ def is_tree(edited: Edited, old: CTree) -> bool:
         first.append(first[kids[0]])
     assert parents.count(-1) == 1 and sum(map(len, tree.children)) == len(parents) - 1
     heads = tree.head_children
-    assert heads and all(head in kids for head, kids in zip(heads, tree.children, strict=True))
+    assert heads is not None and all(head in kids for head, kids in zip(heads, tree.children, strict=True))
     names = zip(edited.words, tree.tokens.forms, strict=True)
     assert all(word < 0 or old.tokens.forms[word] == form for word, form in names)
     return len(edited.nodes) == len(tree.labels) and [*tree.yields()[-1]] == [*range(n)]
