@@ -103,6 +103,7 @@ def test_what_could_not_be_parsed() -> None:
 # In a process of its own: in that of the tests an interrupt that comes late would end it.
 INTERRUPTED = """
 import signal
+from io import BytesIO
 from d2c.parsing.part import whole_texts
 
 class Interrupted(BytesIO):  # a stream without a buffer that is interrupted in the middle of a text
