@@ -13,11 +13,11 @@ from typing import Any, Self
 import numpy as np
 
 from d2c.base.arrays import Floats, Longs
-from d2c.base.counting import commonest
-from d2c.base.progress import counted
+from d2c.base.counting import commonest, many
+from d2c.base.progress import counted, log
 from d2c.cky.decoding import ChartDecoder
 from d2c.cky.grammar import ROOT, Grammar, Rule, levels_of
-from d2c.cky.learning.gold import Gold
+from d2c.cky.learning.gold import NOT_NESTED, UNREACHED, Gold, tell_left_out
 from d2c.cky.learning.svm import (
     BEGIN,
     EPOCHS,
@@ -30,6 +30,7 @@ from d2c.cky.learning.svm import (
     train_on,
 )
 from d2c.cky.model import Learned, read_model, used, write_model
+from d2c.cky.search.chart import build_chart
 from d2c.cky.search.derivations import ChartInput
 from d2c.cky.search.pruning import UNPRUNED, estimate
 from d2c.cky.search.scoring import Scorer
@@ -56,7 +57,7 @@ _SMALLEST = CTree(Tokens(("a", "b"), ("A", "B")), ("S",), ((0, 1),), (1,))  # th
 
 
 class ConstrainedCKY(ChartDecoder, Route):
-    """Route 2 (PAD): the best c-tree of a learned grammar among those that have the given d-tree.
+    """The route `cky` (PAD): the best c-tree of a learned grammar among those that have the given d-tree.
 
     settings:    see `ChartSettings`; changes: settings that differ, by name
     checkpoints: directory of a checkpoint, from which an interrupted training goes on
@@ -92,7 +93,8 @@ class ConstrainedCKY(ChartDecoder, Route):
                      arcs: they choose which are kept, what they count for, and minimum Bayes risk or not
 
         Nothing is learned from trees with gaps whose order of attachment is not nested: no derivation reaches
-        them. Raises ValueError where that leaves none.
+        them; nor from those over whose predicted heads the grammar has none. They are counted and named in
+        the log. Raises ValueError where that leaves none.
         """
         given = None if trees.dtrees is None else list(trees.dtrees)
         gold = self.fit_grammar(trees.ctrees, given)
@@ -111,6 +113,7 @@ class ConstrainedCKY(ChartDecoder, Route):
             closure = [self.grammar_.closure(seen) for seen in allowed.by_tag]
             allowed = allowed._replace(by_tag=np.array(closure))
         self.allowed_ = allowed
+        self._tell_pruned(examples)
         score = self._scorer_of(held_out, of_dev)
         if not over_arcs:
             self.weights_ = self._learn(self._training(examples), examples, score, trees.progress)
@@ -142,7 +145,10 @@ class ConstrainedCKY(ChartDecoder, Route):
         pairs = list(zip(ctrees, dtrees, strict=True))
         if any(packed_arcs(dtree) is not None for _, dtree in pairs):
             self.arcs_ = self.arcs_._replace(learned=1.0)
-        examples = self._examples_over_arcs([self.gold(*pair) for pair in pairs], [pair[1] for pair in pairs])
+        gold = [self.gold(*pair) for pair in pairs]
+        without = [number for number, one in enumerate(gold, 1) if one.derivation is None]
+        tell_left_out({NOT_NESTED: without}, len(gold))
+        examples = self._examples_over_arcs(gold, [pair[1] for pair in pairs])
         learner = AdaGrad.after(self.weights_, SQUARES, self.settings.rate, self.settings.penalty)
         training = self._training(examples, epochs, learner)
         self.weights_ = self._learn(training, examples, None, progress)
@@ -150,17 +156,30 @@ class ConstrainedCKY(ChartDecoder, Route):
 
     def _examples(self, treebank: Iterable[Gold]) -> Iterator[ChartExample]:
         """Yield what is learned from over single d-trees; where heads are not the gold ones, the oracle's
-        derivation."""
-        for gold in counted(treebank, "cky: derivations"):
+        derivation. Say at the end from which trees nothing is."""
+        number, left_out = 0, {NOT_NESTED: list[int](), UNREACHED: list[int]()}
+        for number, gold in enumerate(counted(treebank, "cky: derivations"), 1):
             if gold.derivation is None:
+                left_out[NOT_NESTED].append(number)
                 continue
             parts = gold.parts(self.grammar_)
             if [*gold.heads] != [*gold.gold_heads]:
                 nearest = self.nearest(gold)
-                if nearest.stage == 2:
-                    continue  # the glue rule is not learned
+                if nearest.stage == 2:  # the glue rule is not learned
+                    left_out[UNREACHED].append(number)
+                    continue
                 parts = nearest.parts
             yield ChartExample(self._observed(gold), parts)
+        tell_left_out(left_out, number)
+
+    def _tell_pruned(self, examples: Sequence[ChartExample]) -> None:
+        """Say of how many trees nothing is learned as settings leave no derivation over their d-trees."""
+        most, default = self.settings.max_unaries, DEFAULTS.max_unaries
+        if self.settings.pruning != "none" or most < default:
+            empty = sum(not len(build_chart(self.query, one.observed).rules) for one in examples)
+            if empty:
+                of, options = f"{many(empty, 'tree')} of {len(examples):,}", "--pruning and --max-unaries"
+                log.warning("%s", f"cky: nothing is learned from {of}: {options} leave their d-trees no tree")
 
     def _examples_over_arcs(self, gold: Iterable[Gold], dtrees: Iterable[DTree]) -> list[ChartExample]:
         """Return what is learned from over the kept and the gold arcs, or those of the single d-tree."""

@@ -1,4 +1,4 @@
-"""The files of route 2: what was learned, as JSON and arrays, checked as it is read."""
+"""The files of constrained CKY: what was learned, as JSON and arrays, checked as it is read."""
 
 from __future__ import annotations
 

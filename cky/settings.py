@@ -1,4 +1,4 @@
-"""The settings of route 2, from the command line to the estimator, and into the files of the model."""
+"""The settings of constrained CKY, from the command line to the estimator and into the model's files."""
 
 from __future__ import annotations
 

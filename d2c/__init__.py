@@ -60,4 +60,5 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    """Return the public names, and not the modules that were imported, which may change."""
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

@@ -1,4 +1,4 @@
-"""Route 1, the reduction: constituents in the labels of head-ordered d-trees.
+"""The route `reduction`: constituents in the labels of head-ordered d-trees.
 
 Fernández-González and Martins, "Parsing as Reduction" (ACL 2015). Where its definitions are, and what is here
 beyond them, docs/definitions.md lists.

@@ -87,7 +87,7 @@ class DecodedBatch(NamedTuple):
 
 
 class Reduction(Route):
-    """Route 1: constituents in dependency labels.
+    """The route `reduction`: constituents in dependency labels.
 
     Its parameters are the fields of `ReductionSettings`.
 

@@ -34,6 +34,7 @@ from d2c.routes.registry import RouteSettings
 from d2c.training.spec import TrainingSpec
 from d2c.trees.formats.reading import Reading
 from experiments.experiment import PARTS, Treebank
+from experiments.packed_files import needs_parquet
 from experiments.store import Store, StoredStep
 from papers.experiment import TRAINING, PaperExperiment
 from papers.page import TABLES, Section, make_table, write_section
@@ -129,6 +130,7 @@ def main(names: tuple[str, ...], out: Path, treebanks: Path | None, **options: A
     What takes long is kept in OUT, so a run that was stopped goes on where it was, and tables share models.
     Where one of several tables cannot be made, as without a package, the others are; the exit status is 2.
     """
+    needs_parquet()  # before hours of work whose d-trees are kept
     many = read_treebanks(treebanks) if treebanks else []
     if options["systems"] and not options["train"]:
         raise click.UsageError("--system is of --train; those of --treebanks stand there")
@@ -148,16 +150,16 @@ def main(names: tuple[str, ...], out: Path, treebanks: Path | None, **options: A
             store.used.clear()
             try:
                 made = make_table(name, single, several or [single])
+                steps |= store.used
+                minutes = sum(step.seconds for step in steps.values()) / 60
+                section = Section(name, made, f"python scripts/table.py {name}{_said()}", store.seconds / 60)
+                write_section(section, out, minutes, options["tags"])
             except (ModelError, FormatError, ChildProcessError) as error:
                 if len(wanted) == 1 or getattr(error, "file", None) in own:  # no table can be made
                     raise
                 heartbeat.say(f"d2c: {name}: {error}")
                 failed.append(name)
             else:
-                steps |= store.used
-                minutes = sum(step.seconds for step in steps.values()) / 60
-                section = Section(name, made, f"python scripts/table.py {name}{_said()}", store.seconds / 60)
-                write_section(section, out, minutes, options["tags"])
                 click.echo(made.markdown() + "\n")
     if failed:
         say(f"d2c: {len(failed)} of {len(wanted)} tables could not be made: {', '.join(failed)}")

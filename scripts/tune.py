@@ -25,6 +25,7 @@ from d2c.routes.registry import ROUTES
 from d2c.training.spec import TrainingSpec
 from d2c.trees.formats.reading import Reading
 from d2c.trees.heads import load_head_rules
+from experiments.packed_files import needs_parquet
 from experiments.store import Store
 from experiments.tuning import Trials, choose, lines, of_route, opened
 
@@ -64,6 +65,7 @@ def main(
     here. Trials in the log are not repeated: the same command continues where it was stopped. With
     --tags predicted, predicted tags are used for training and parsing.
     """
+    needs_parquet()  # before hours of work whose d-trees are kept
     context = click.get_current_context()
     values, kept = _values(context, route, named), Path(f"{log}{_KEPT}")
     files = reading.files(trees)

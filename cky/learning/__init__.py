@@ -1,1 +1,1 @@
-"""Route 2's learning: gold derivations, the structured SVM, its epochs."""
+"""Learning of constrained CKY: gold derivations, the structured SVM, its epochs."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from d2c.base.counting import first_few, many
+from d2c.base.progress import log
 from d2c.cky.grammar import Grammar, Rule, rules_of
 from d2c.cky.search.parts import Parts, bracket_key
 from d2c.cky.search.skeleton import sites_of_steps, skeleton_of
@@ -17,6 +19,11 @@ from d2c.trees.dtree import head_outward, modifiers_of
 from d2c.trees.labels import quote
 
 _NO_RULE = -9  # number of a rule that the grammar does not have
+NOT_NESTED = (
+    "a gap in an order that is not nested has no derivation; --move-punctuation leaves fewer of these, and "
+    "--continuous raise none"
+)
+UNREACHED = "the grammar makes no tree over their predicted heads; --grammar closed makes more trees"
 
 
 class Gold(NamedTuple):
@@ -86,3 +93,11 @@ class Gold(NamedTuple):
             if Symbol(label) in ids
         ]
         return np.sort(np.array(keys, np.int64))
+
+
+def tell_left_out(numbers: Mapping[str, Sequence[int]], trees: int) -> None:
+    """Say of how many trees nothing is learned, and of which first, by the reason. numbers: from 1"""
+    for why, left_out in numbers.items():
+        if left_out:
+            of = f"{many(len(left_out), 'tree')} of {trees:,} (sentence {first_few(left_out)})"
+            log.warning("%s", f"cky: nothing is learned from {of}: {why}")

@@ -1,1 +1,1 @@
-"""Route 2's chart: items over a d-tree, the features of their parts, pruning, what is searched for."""
+"""The chart of constrained CKY: items over a d-tree, features of their parts, pruning, and its searches."""

@@ -350,7 +350,8 @@ def _words(words: object) -> Words:
     string, and for one string: its letters are no words."""
     if isinstance(words, str) or not isinstance(words, Iterable):
         kind = type(words).__name__
-        raise TypeError(f"a sentence is a list of words, not {kind}: {words!r:.40}; pipe takes texts")
+        others = "pipe takes texts, and [[...]] is one sentence, whose words may have blanks"
+        raise TypeError(f"a sentence is a list of words, not {kind}: {words!r:.40}; {others}")
     listed = tuple(words)
     for word in listed:
         if not isinstance(word, str):

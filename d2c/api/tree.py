@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -19,10 +20,11 @@ from d2c.trees.ctree import CTree, canonical
 from d2c.trees.draft import unchanged
 from d2c.trees.formats.brackets import parse_bracket
 from d2c.trees.formats.discbracket import is_discbracket, parse_discbracket
+from d2c.trees.heads import load_head_rules
 from d2c.trees.patterns.edits import edit_of
 from d2c.trees.patterns.limits import SECONDS, RanOver
 from d2c.trees.patterns.matches import Match, matches
-from d2c.trees.spans import Constituents, Source, Span, labelled, spans_of
+from d2c.trees.spans import Constituents, Source, Span, labelled, spans_of, unheard
 from d2c.trees.universal.conversion import to_universal
 from d2c.trees.universal.rules import check_tags
 from d2c.trees.universal.tree import UniversalTree
@@ -99,8 +101,9 @@ class Tree:
         """Return the trees below its root, including tags with their words, which have no children."""
         ctree, n = self._whole.ctree, len(self._whole.ctree.tokens)
         if self._node > ctree.root:
-            return (self._below(ctree.root),)
-        return tuple(map(self._below, ctree.children[self._node - n])) if self._node >= n else ()
+            return (_part(self._whole, ctree.root),)
+        below = ctree.children[self._node - n] if self._node >= n else ()
+        return tuple([_part(self._whole, node) for node in below])
 
     @property
     def span(self) -> Span:
@@ -146,7 +149,7 @@ class Tree:
     def heads(self) -> tuple[int, ...] | None:
         """Return [n] the number of the word on which each word depends; the root has its own, as in spaCy.
 
-        None in a treebank that was read without head rules.
+        None in a treebank that was read without head rules; see `with_heads`.
         """
         if self.ctree.head_children is None:
             return None
@@ -171,6 +174,8 @@ class Tree:
         """Return the constituents with one of these labels, in the order of `spans`.
 
         nested: also those inside another one of them
+
+        Warns where nothing is found, but its tags or its labels in other letters are so called: `np`.
         """
         if not labels:
             raise ValueError("which phrases? say their labels: phrases('NP')")
@@ -178,6 +183,8 @@ class Tree:
             if not isinstance(label, str):
                 raise TypeError(f"a label is a str, not {type(label).__name__}: phrases('NP', 'PP')")
         nodes = labelled(self.ctree, labels, nested)
+        for said in unheard(labels, self.ctree) if not nodes else ():
+            warnings.warn(said, stacklevel=2)
         return spans_of(self.ctree, nodes, self.confidences, self._own.source)
 
     def leaves(self) -> list[str]:
@@ -286,6 +293,14 @@ class Tree:
         check_tags(self.ctree)
         return to_universal(self.ctree, self._own.source.text)
 
+    def with_heads(self, head_rules: str = "collins") -> Tree:
+        """Return the tree with the heads that a table finds; heads that it has already stay.
+
+        head_rules: a bundled table or a file, see `d2c heads`. Raises FormatError for what is none.
+        """
+        ctree = load_head_rules(head_rules).headed(self.ctree)
+        return Tree(ctree, self.confidences, self.offsets, self._own.source.text)
+
     def binarized(self, how: Literal["left", "right", "head"] = "head") -> Tree:
         """Return a tree whose nodes have at most two children; parts of a node X are nodes @X.
 
@@ -295,8 +310,6 @@ class Tree:
         Parts have no confidence (None). Raises ValueError for another `how`, for `head` in a tree without
         heads, and for a label that begins with @.
         """
-        if how == "head" and self.ctree.head_children is None:
-            raise ValueError("this tree has no heads; d2c.read(FILE, head_rules=...) finds some")
         binary, shares = binarized(self.ctree, how), iter(self.confidences or ())
         known = [None if is_part(label) else next(shares, None) for label in binary.labels]
         return Tree(binary, self.confidences and known, self.offsets, self.text)
@@ -409,9 +422,6 @@ class Tree:
     @property
     def _parts(self) -> tuple[Tree | str, ...]:
         return self.children or (self._whole.ctree.tokens.forms[self._node],)
-
-    def _below(self, node: int) -> Tree:
-        return _part(self._whole, node)
 
     @cached_property
     def _own(self) -> Constituents:

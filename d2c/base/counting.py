@@ -3,7 +3,7 @@ same model."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -17,6 +17,11 @@ def ranked(counts: Mapping[Item, int]) -> list[Item]:
 def commonest(counts: Mapping[Item, int], default: Item) -> Item:
     """Return the first of `ranked`; the default where nothing was counted."""
     return min(counts, key=lambda item: (-counts[item], item), default=default)
+
+
+def first_few(items: Sequence[Item], most: int = 5) -> str:
+    """Return items as words, the first ones where there are many: `3, 17, 20, 21, 40, ...`."""
+    return ", ".join(map(str, items[:most])) + ", ..." * (len(items) > most)
 
 
 def many(count: int, noun: str) -> str:

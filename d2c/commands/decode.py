@@ -24,7 +24,7 @@ from d2c.commands.terminal import report_repairs, say
 from d2c.models.model import load_route
 from d2c.reduction.encodings import ENCODINGS
 from d2c.reduction.reduction import Reduction
-from d2c.routes.coding import Decode, Untagged, code_files
+from d2c.routes.coding import Decode, Signs, code_files
 from d2c.trees.formats.conllu import read_conllu, read_conllu_chunks
 from d2c.trees.formats.registry import FORMATS, WRITABLE, Place, format_to_write, write_treebank
 from d2c.trees.repair import Repairs
@@ -66,7 +66,7 @@ def decode(
     """
     if model and encoding:
         raise click.UsageError("the model says the encoding; give one of --model and --encoding")
-    repairs, untagged, doing = Repairs(), Untagged(), f"decoding {file_name(conllu)}"
+    repairs, signs, doing = Repairs(), Signs(), f"decoding {file_name(conllu)}"
     if model:
         route = load_route(model)
         to = to or format_for(route.gaps_, output)
@@ -78,7 +78,7 @@ def decode(
     if write is None or not write.joinable:
         with open_output(output) as stream:
             refusals = Refusals(faults)
-            dtrees = untagged.over(refusals.over(read_conllu(conllu, refusals, charset=charset)))
+            dtrees = signs.over(refusals.over(read_conllu(conllu, refusals, charset=charset)))
             ctrees = route.decode_all(shown(dtrees, "sentences", doing, [conllu]), repairs)
             write_treebank(ctrees, to, stream, Place(conllu, refusals))
     else:
@@ -87,8 +87,10 @@ def decode(
         for batch in shown(coded, "batches", doing, [conllu]):
             if batch.repairs:
                 repairs.add(batch.repairs)
-            untagged.count += batch.untagged
+            signs.update(batch.signs or ())
     report_repairs(repairs)
-    if untagged.count:
-        tagless = f"{many(untagged.count, 'sentence')} without tags, in XPOS or UPOS"
+    if count := signs["untagged"]:
+        tagless = f"{many(count, 'sentence')} without tags, in XPOS or UPOS"
         say(f"{file_name(conllu)}: {tagless}; a model needs them for unary nodes and repairs")
+    if mismatch := signs.mismatch(route):
+        say(f"{file_name(conllu)}: {mismatch}")

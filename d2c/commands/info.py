@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -12,6 +13,8 @@ from d2c.commands.options import model_path
 from d2c.commands.terminal import show
 from d2c.models.model import MODEL_FORMAT, read_model_settings
 from d2c.trees.refinement import HIDDEN, JOINT
+
+_FEW, _SHOWN = 20, 100  # settings in a file; names that are listed
 
 
 @click.command()
@@ -23,17 +26,27 @@ def info(model: Path) -> None:
     parts = sorted((model / "route").rglob("*.json")) + [model / "dparser" / "dparser.json"]
     parts += [model / "tagger" / "tagger.json"] if settings.tagger else []
     for part in parts:
-        file = part.relative_to(model)
+        place = ".".join(part.relative_to(model).parts[:-1])
         for name, value in read_json(part).items():
-            shown = value
-            if isinstance(value, list | dict):
-                listed = len(value) <= 100 and all(isinstance(key, str) for key in value)
-                shown = f"{len(value)}: {' '.join(sorted(value))}" if listed else len(value)
-            rows.append((".".join((*file.parts[:-1], name)), str(shown)))
+            rows += _rows(f"{place}.{name}", value)
     for name, symbols in symbols_of(model).items():
         rows.append((f"known {name}", f"{len(symbols)}: {' '.join(symbols)}"))
     rows.append(("size", f"{size_of(model) / 1e6:.1f} MB"))
     show(in_columns(rows, terminal_width(), (0, 1)))
+
+
+def _rows(name: str, value: Any) -> list[tuple[str, str]]:
+    """Return the row of something in a file, or those of the fields of a few settings."""
+    if isinstance(value, dict) and 0 < len(value) <= _FEW and not any(map(_is_many, value.values())):
+        return [(f"{name}.{field}", str(one)) for field, one in value.items()]
+    if _is_many(value):
+        listed = len(value) <= _SHOWN and all(isinstance(key, str) for key in value)
+        value = f"{len(value)}: {' '.join(sorted(value))}" if listed else len(value)
+    return [(name, str(value))]
+
+
+def _is_many(value: object) -> bool:
+    return isinstance(value, list | dict)
 
 
 def symbols_of(model: Path) -> dict[str, list[str]]:

@@ -27,7 +27,7 @@ from d2c.parsing.sentence import Sentence
 from d2c.parsing.sentences import is_parsed, numbered_sentences
 from d2c.trees.formats.reading import Reading
 from d2c.trees.heads import load_head_rules
-from d2c.trees.spans import Span, labelled, spans_of
+from d2c.trees.spans import Span, labelled, similar, spans_of
 
 
 @click.command()
@@ -68,7 +68,7 @@ def phrases(
     The output of `parse --to json` and `corpus` also says where phrases are in the text.
     """
     to, safe = cells["to"] or table_format(output), cells["safe_cells"]
-    counted, counts, found = cells["counted"], CountTable("label", "phrases"), False
+    counted, counts, known = cells["counted"], CountTable("label", "phrases"), dict[str, None]()
     if not labels and not counted:
         raise click.UsageError("--label says which phrases; only --count goes without")
     files, rules = reading.files(trees), load_head_rules(head_rules)
@@ -81,7 +81,7 @@ def phrases(
             ctree = rules.headed(sentence.tree) if head else sentence.tree
             n = len(ctree.tokens)
             nodes = labelled(ctree, labels, nested) if labels else [*range(n, ctree.root + 1)]
-            found = found or bool(nodes)
+            known.update(dict.fromkeys(ctree.labels))
             if counted:
                 counts.add(sentence.file or file, sentence.tree, map(ctree.label, nodes))
                 continue
@@ -91,9 +91,11 @@ def phrases(
                 put(place | _row(node, head))
         for row in counts.rows(map(file_name, files), labels) if counted else ():
             put(row)
-    if not found:
+    for label in [one for one in labels if one not in known]:
+        meant = similar(label, known)
         others = "`d2c search` also finds tags, words, and ROOT above the sentence"
-        say(f"{names_of(files)}: no constituent is called {' or '.join(labels)}; {others}")
+        said = f"did you mean {meant}?" if meant else others
+        say(f"{names_of(files)}: no constituent is called {label}; {said}")
 
 
 def _sentences(files: Iterable[Path], reading: Reading) -> Iterator[tuple[str, int, Sentence]]:

@@ -131,15 +131,16 @@ def compare_on(
     gold = GoldStandard.of(ctrees, dtrees, routes, scoring.metric)
     bare = Parses(GOLD, [replace(dtree, labels=None) for dtree in dtrees])  # for routes that find labels
     all_gold = [bare if route.abilities.own_labels else Parses(GOLD, dtrees) for route in routes]
+    trains = first.dparser_name != GOLD  # otherwise its d-trees are the gold ones, of which rows are enough
     rows = [
         replace(score(model.route_name, model.route, gold, parses), training=seconds)
-        for given in (all_gold, [of_dparser] * len(models))
+        for given in (all_gold, [of_dparser] * len(models))[: 1 + trains]
         for model, parses, seconds in zip(models, given, trained.route_seconds, strict=True)
     ]
     if others:
         every = [of_dparser, *(parsed(name, model, ctrees) for name, model in others.items())]
         by_name = {model.route_name: model.route for model in models}
-        rows += several(gold, by_name, every, rows[len(models) :])
+        rows += several(gold, by_name, every, rows[-len(models) :])
     rows += [_oracle(ORACLE, route, gold, of_dparser) for route in routes if route.abilities.oracle]
     for model in models:
         given = of_arcs if model.route.abilities.k_best_arcs else of_dparser
@@ -150,7 +151,7 @@ def compare_on(
             if model.route.abilities.oracle:
                 rows.append(_oracle(f"{ORACLE} {model.arcs}", model.route, gold, of_arcs))
             rows += _best(f"{model.route_name} {model.arcs}", model.route, gold, of_arcs, scoring.best)
-    return Comparison(gold, rows, trained.dparser_seconds, tags)
+    return Comparison(gold, rows, trains * trained.dparser_seconds, tags)
 
 
 def parsed(name: str, model: Model, ctrees: Sequence[CTree]) -> Parses:
@@ -207,7 +208,7 @@ def several(
     rows = {parsed[0].source: list(first)}
     for parses in parsed[1:]:
         rows[parses.source] = [score(name, route, gold, parses) for name, route in routes.items()]
-    made = [row for parses in parsed[1:] for row in rows[parses.source]]
+    made = [row for parses in parsed[1:] if parses.source != GOLD for row in rows[parses.source]]
     for size in range(2, min(len(parsed), _MOST) + 1):
         for chosen in combinations(parsed, size):
             singles = [row for parses in chosen for row in rows[parses.source]]

@@ -365,11 +365,7 @@ def differences(rows: Sequence[Row]) -> dict[str, Difference]:
 
 
 def _pairs(rows: Sequence[Row]) -> Iterator[Pair]:
-    kept: dict[tuple[str, str], Row] = {}  # those on gold d-trees come twice where the d-parser is `gold`
-    for row in rows:
-        if row.converting:
-            kept.setdefault((row.route, row.d_trees), row)
-    for one, other in combinations(kept.values(), 2):
+    for one, other in combinations([row for row in rows if row.converting], 2):
         if one.d_trees == other.d_trees and len(one.scores) == len(other.scores):
             yield f"{other.route} against {one.route}, {one.d_trees} d-trees", one.scores, other.scores
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -20,6 +21,7 @@ from d2c.trees.ctree import CTree
 from d2c.trees.transforms import raise_gaps
 
 DTREE_SOURCES = ("model", "pipeline")
+_ANY_LANGUAGE = "xx", "multilingual"  # as spaCy and Stanza call it
 
 _LOADING = SharedLock()  # of all models: they are copied to other processes, a lock in them would not be
 
@@ -54,6 +56,13 @@ class PipelineModel:
         ModelError."""
         settings = self._settings
         return not self.converts and settings.language is None and settings.dparser != "pipeline"
+
+    def warn_of_language(self, language: str) -> None:
+        """Warn where a pipeline is for another language (its code) than the model. Raises ModelError."""
+        own = self._settings.language or "en"
+        if not self.converts and language.partition("-")[0] not in (own, *_ANY_LANGUAGE):
+            said = f"the model {self.directory.name} is for {own} text, and this pipeline for {language}"
+            warnings.warn(f"{said}; `d2c train --language {language}` makes one for that", stacklevel=4)
 
     def check(self) -> None:
         """Raise ModelError where there is no such model, or its route cannot convert a pipeline's parse."""

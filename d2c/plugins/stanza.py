@@ -59,6 +59,7 @@ class D2CProcessor(Processor):
         allowed = config.get("allow_pipeline") or f"stanza:{config.get('lang')}"  # it is in that one already
         self._model = PipelineModel(directory, config.get("dparser"), allowed)
         self._model.load()
+        self._model.warn_of_language(config.get("lang") or "en")
         tagged = config.get("pretagged") or self._model.tagger is not None
         self._requires = {TOKENIZE} if tagged else {TOKENIZE, POS}
         if self._model.converts and not config.get("pretagged"):

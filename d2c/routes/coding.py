@@ -14,14 +14,19 @@ from d2c.base.errors import Faults, FormatError, Refusals, each_located
 from d2c.base.files import file_name, open_output
 from d2c.base.workers import in_order
 from d2c.protocols.route import Route
+from d2c.reduction.reduction import Reduction
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree, head_outward, modifiers_of, nested
 from d2c.trees.formats.conllu import Chunk, format_conllu, parse_conllu
 from d2c.trees.formats.reading import FileBatch, Reading
 from d2c.trees.formats.registry import Place, write_treebank
 from d2c.trees.heads import HeadRules, Uncovered
+from d2c.trees.labels import ROOT
 from d2c.trees.repair import Repairs, projectivize
 from d2c.trees.scores.matches import percent
+
+_ENCODINGS = "direct", "delta", "spine"  # that labels show, where there are no others
+_MANY = 100  # labels, of which one at least is a 0 in the delta encoding
 
 
 class Statistics:
@@ -90,7 +95,7 @@ class Coded(NamedTuple):
     statistics: Statistics | None = None
     uncovered: Uncovered | None = None
     repairs: Repairs | None = None
-    untagged: int = 0
+    signs: Counter[str] | None = None
 
 
 @dataclass(frozen=True)
@@ -130,29 +135,40 @@ class Decode:
 
     def __call__(self, chunk: Chunk) -> Coded:
         repairs, text, refused = Repairs(), StringIO(), list[FormatError]()
-        untagged, refusals = Untagged(), Refusals(Faults(skipped=refused.append))
-        dtrees = untagged.over(parse_conllu(chunk, self.file, refusals))
+        signs, refusals = Signs(), Refusals(Faults(skipped=refused.append))
+        dtrees = signs.over(parse_conllu(chunk, self.file, refusals))
         ctrees = self.route.decode_all(dtrees, repairs)
         try:
             write_treebank(ctrees, self.format_name, text, Place(self.file, refusals))
         except FormatError as error:
             return Coded("", 0, self.file, refused, error)
         done = Coded(text.getvalue(), repairs.sentences, self.file, refused)
-        return done._replace(repairs=repairs, untagged=untagged.count)
+        return done._replace(repairs=repairs, signs=signs)
 
 
-class Untagged:
-    """Counts sentences in which no word has a tag."""
-
-    def __init__(self) -> None:
-        self.count = 0
+class Signs(Counter[str]):
+    """Counts sentences in which no word has a tag (`untagged`), and what labels show of their encoding: those
+    with a number, roots with their spine, sentences with a difference of 0."""
 
     def over(self, dtrees: Iterable[DTree]) -> Iterator[DTree]:
         """Yield the d-trees."""
         for dtree in dtrees:
-            tags = dtree.tokens.tags
-            self.count += tags.count("_") == len(tags)
+            tags, labels = dtree.tokens.tags, " ".join((*(dtree.labels or ()), ""))
+            self["untagged"] += tags.count("_") == len(tags)
+            self["numbers"] += labels.count("#")
+            self["spines"] += f"{ROOT}|" in labels
+            self["zeros"] += "#0 " in labels
             yield dtree
+
+    def mismatch(self, route: Route) -> str:
+        """Return that labels have another encoding than the route reads; "" where they do not show that."""
+        if not isinstance(route, Reduction) or route.abilities.own_labels or not self["numbers"]:
+            return ""
+        shown, read = "spine" if self["spines"] else "delta" if self["zeros"] else "direct", route.encoding
+        sure = shown != "direct" or read == "spine" or self["numbers"] >= _MANY
+        if read == shown or read not in _ENCODINGS or not sure:
+            return ""
+        return f"its labels look like those of the encoding {shown}, but were read as {read}"
 
 
 def code_files(

@@ -169,6 +169,8 @@ def binarized(ctree: CTree, how: str) -> CTree:
     """
     if how not in FIRST_PARTS:
         raise ValueError(f"{how!r} is none of {', '.join(FIRST_PARTS)}")
+    if how == "head" and ctree.head_children is None:
+        raise ValueError("this tree has no heads; d2c.Tree.with_heads finds some")
     first = FIRST_PARTS[how](ctree)
     if any(map(is_part, ctree.labels)):
         raise ValueError(f"a label begins with {PART}, which marks the parts of binarized nodes")

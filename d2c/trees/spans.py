@@ -6,7 +6,7 @@ Tokens are counted from 0; a span ends before its `end`. Linear time, but for so
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
@@ -251,6 +251,22 @@ def spans_of(
         key=lambda node: (blocks[node][0][0], -blocks[node][-1][1], -node),
     )
     return [every.span(node) for node in ordered]
+
+
+def unheard(labels: Iterable[str], ctree: CTree) -> Iterator[str]:
+    """Yield what is wrong with labels that no constituent of a tree has, as far as it shows that: they are
+    tags, or labels in other letters."""
+    for label in labels:
+        if meant := similar(label, ctree.labels):
+            yield f"no constituent of this tree is called {label}; did you mean {meant}?"
+        elif label in ctree.tokens.tags:
+            yield f"no constituent of this tree is called {label}, a tag; search('{label}') finds it"
+
+
+def similar(label: str, known: Iterable[str]) -> str | None:
+    """Return the first of some labels that is the same in other letters; None where it is one, or none is."""
+    alike = [one for one in known if one.casefold() == label.casefold()]
+    return None if label in alike else next(iter(alike), None)
 
 
 def labelled(ctree: CTree, labels: Collection[str], nested: bool = False) -> list[int]:

@@ -1,4 +1,7 @@
-"""Files of d-trees with packed arcs: CoNLL-U, and beside it Parquet, a row with the arcs of each sentence."""
+"""Files of d-trees with packed arcs: CoNLL-U, and beside it Parquet, a row with the arcs of each sentence.
+
+pyarrow, of the extra `tables`, is imported where such arcs are: `needs_parquet` asks for it before long work.
+"""
 
 from __future__ import annotations
 
@@ -8,22 +11,24 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 
+from d2c.base.errors import needs
 from d2c.packed.arcs import ArcLabels, PackedArcs, packed_arcs, with_packed_arcs
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import read_conllu, save_conllu
 
-_NUMBERS = pa.large_list(pa.float32())
-SCHEMA = pa.schema(  # the fields of `PackedArcs`; of labels the names, and all logarithms in one row
-    {
-        **dict.fromkeys(("begin", "heads"), pa.list_(pa.int32())),
-        **dict.fromkeys(("logs", "yields", "labels"), _NUMBERS),
-        "names": pa.list_(pa.string()),
-    }
-)
+
+def needs_parquet() -> tuple[Any, Any]:
+    """Return pyarrow and its module of Parquet. Raises ModelError where they are not installed."""
+    return needs("pyarrow", "tables"), needs("pyarrow.parquet", "tables")
+
+
+def _schema(pa: Any) -> Any:
+    """Return the fields of `PackedArcs`; of labels the names, and all logarithms in one row."""
+    numbers = dict.fromkeys(("logs", "yields", "labels"), pa.large_list(pa.float32()))
+    places = dict.fromkeys(("begin", "heads"), pa.list_(pa.int32()))
+    return pa.schema({**places, **numbers, "names": pa.list_(pa.string())})
 
 
 def save_dtrees(dtrees: Sequence[DTree], stem: Path) -> None:
@@ -31,8 +36,10 @@ def save_dtrees(dtrees: Sequence[DTree], stem: Path) -> None:
     save_conllu(dtrees, stem.with_suffix(".conllu"))
     rows = [arcs and _row(arcs) for arcs in map(packed_arcs, dtrees)]
     if any(rows):
-        columns = {name: [row and row.get(name) for row in rows] for name in SCHEMA.names}
-        pq.write_table(pa.table(columns, SCHEMA), stem.with_suffix(".parquet"))
+        pa, parquet = needs_parquet()
+        schema = _schema(pa)
+        columns = {name: [row and row.get(name) for row in rows] for name in schema.names}
+        parquet.write_table(pa.table(columns, schema), stem.with_suffix(".parquet"))
 
 
 def read_dtrees(sentences: Sequence[Tokens], stem: Path) -> list[DTree]:
@@ -42,7 +49,8 @@ def read_dtrees(sentences: Sequence[Tokens], stem: Path) -> list[DTree]:
     file = stem.with_suffix(".parquet")
     if not file.exists():
         return dtrees
-    rows = zip(*pq.read_table(file, schema=SCHEMA), strict=True)
+    pa, parquet = needs_parquet()
+    rows = zip(*parquet.read_table(file, schema=_schema(pa)), strict=True)
     return list(map(with_packed_arcs, dtrees, map(_arcs, rows)))
 
 

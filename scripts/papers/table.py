@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from d2c.base.errors import needs
 from d2c.base.temporary import staged_file
 
 if TYPE_CHECKING:
@@ -69,10 +70,8 @@ def write_text(path: Path, text: str) -> None:
 
 
 def picture(draw: Draw, path: Path) -> None:
-    """Draw into a file, with a legend. Raises ImportError where matplotlib is not installed."""
-    import matplotlib
-
-    matplotlib.use("Agg")
+    """Draw into a file, with a legend. Raises ModelError where matplotlib is not installed."""
+    needs("matplotlib", "dev").use("Agg")
     from matplotlib import pyplot
 
     figure, axes = pyplot.subplots()

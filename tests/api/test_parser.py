@@ -148,7 +148,10 @@ def test_what_are_no_words(parser: Parser, wrong: list[list[str]]) -> None:
 def test_texts_are_no_words(parser: Parser) -> None:
     with pytest.raises(TypeError) as caught:
         parser.parse_tokens(["They slept.", "She left."])
-    assert str(caught.value) == ("a sentence is a list of words, not str: 'They slept.'; pipe takes texts")
+    assert str(caught.value) == (
+        "a sentence is a list of words, not str: 'They slept.'; pipe takes texts, and [[...]] is one "
+        "sentence, whose words may have blanks"
+    )
 
 
 @pytest.mark.parametrize("wrong", [["They", "slept"], [[("They",)]], [("They", 1)], "They"])

@@ -189,7 +189,7 @@ def test_public_names() -> None:
     assert {name: getattr(d2c, name).__name__ for name in d2c.__all__ if name[0] != "_"} == {
         name: name for name in d2c.__all__ if name[0] != "_"
     }
-    assert set(d2c.__all__) <= set(dir(d2c))
+    assert [name for name in dir(d2c) if name[0] != "_"] == sorted({*d2c.__all__} - {"__version__"})
     with pytest.raises(AttributeError, match="module 'd2c' has no attribute 'lode'"):
         _ = d2c.lode  # type: ignore[attr-defined]
 
@@ -203,7 +203,36 @@ def test_importing_is_quick() -> None:
 
 def test_a_bare_word() -> None:
     tree = Tree(CTree(Tokens(("a",), ("A",)), (), (), ()))
-    assert (str(tree), tree.spans(), tree.labels, tree.phrases("A")) == ("(A a)", [], (), [])
+    assert (str(tree), tree.spans(), tree.labels, tree.phrases("B")) == ("(A a)", [], (), [])
+
+
+def test_labels_that_are_meant_otherwise_are_warned_of(recwarn: pytest.WarningsRecorder) -> None:
+    tree = Tree.from_string("(S (NP (NN cat)) (VP (VBD slept)))")
+    assert len(tree.phrases("np", "NP")) == 1 and not tree.phrases("PP") and not recwarn.list
+    assert not tree.phrases("np", "NN")
+    assert [str(one.message) for one in recwarn.list] == [
+        "no constituent of this tree is called np; did you mean NP?",
+        "no constituent of this tree is called NN, a tag; search('NN') finds it",
+    ]
+
+
+def test_heads_are_given_to_trees_that_have_none() -> None:
+    offsets = [(0, 3), (4, 7), (8, 13)]
+    ctree = parse_bracket("(S (NP (DT The) (NN cat)) (VP (VBD slept)))")
+    tree = Tree(ctree, [0.5, 0.25, 1], offsets, "The cat slept").with_heads()
+    assert (tree.heads, tree.confidences, tree.offsets) == ((1, 2, 2), [0.5, 0.25, 1], offsets)
+    assert tree.text == "The cat slept" and tree.with_heads("leftmost").heads == tree.heads
+    assert Tree(ctree).with_heads("leftmost").heads == (0, 0, 0)
+    with pytest.raises(FormatError, match="^none: no such head rules; known are"):
+        tree.with_heads("none")
+
+
+def test_blanks_in_words_and_labels_are_kept_and_printed_as_no_break_spaces() -> None:
+    nltk = pytest.importorskip("nltk")
+    theirs = nltk.Tree("NP x", [nltk.Tree("N N", ["New York"])])
+    tree = Tree.from_nltk(theirs)
+    assert (tree.words, tree.tags, tree.labels) == (("New York",), ("N N",), ("NP x",))
+    assert str(tree) == "(NP\xa0x (N\xa0N New\xa0York))" and tree.to_nltk() == theirs
 
 
 def test_alternatives_are_in_the_text_and_comments_are_kept() -> None:

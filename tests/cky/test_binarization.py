@@ -109,7 +109,7 @@ def test_binarized_trees() -> None:
     assert str(tree.binarized()) == "(TOP (VP (RB a) (@VP (@VP (VB b) (NP c)) (PP d))))"
     gaps = Tree.from_string("(S (VP (V 0=wake) (P 2=up) (X 4=x)) (N 1=me) (A 3=a))")
     assert gaps.binarized("left").unbinarized() == gaps
-    with pytest.raises(ValueError, match=r"^this tree has no heads; d2c.read\(FILE, head_rules"):
+    with pytest.raises(ValueError, match=r"^this tree has no heads; d2c.Tree.with_heads finds"):
         gaps.binarized()
     with pytest.raises(ValueError, match="^'up' is none of left, right, head$"):
         gaps.binarized("up")  # type: ignore[arg-type]

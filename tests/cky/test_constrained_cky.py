@@ -1,4 +1,4 @@
-"""The estimator of route 2: learns a small treebank, decodes anything, is saved and loaded."""
+"""The estimator of constrained CKY: learns a small treebank, decodes anything, is saved and loaded."""
 
 from __future__ import annotations
 
@@ -133,6 +133,23 @@ def test_trees_with_gaps_are_learned_scored_and_decoded() -> None:
     assert route.decode(DTree(other, route.encode(gold).heads)).tokens == other
     with pytest.raises(ValueError, match="no tree of the treebank has a derivation"):
         ConstrainedCKY(head_rules="leftmost", epochs=1, table_bits=8).fit([bare])
+
+
+def test_trees_that_teach_nothing_are_counted_and_named(caplog: pytest.LogCaptureFixture) -> None:
+    """Those whose gaps are not nested, and those over whose predicted heads the grammar has no tree."""
+    plain = parse_bracket("(S (NP (D a) (N b)) (VP (V c) (X d)))")
+    crossing = parse_discbracket("(S (NP (D 0=a) (N 3=d)) (VP (V 1=b) (X 2=c)))")
+    not_nested = load_head_rules("leftmost").apply(crossing)
+    route = ConstrainedCKY(epochs=1, table_bits=8, head_rules="leftmost")
+    with caplog.at_level("WARNING", "d2c.progress"):
+        route.fit([plain, *[not_nested] * 6, plain])
+        dtrees = [route.encode(plain), replace(route.encode(plain), heads=(4, 1, 1, 0))]
+        route.fit([plain] * 2, dtrees=dtrees)
+        ConstrainedCKY(epochs=1, table_bits=8, max_unaries=0).fit([plain, parse_bracket("(S (N a))")])
+    first, second, third = caplog.messages
+    assert first.startswith("cky: nothing is learned from 6 trees of 8 (sentence 2, 3, 4, 5, 6, ...): a gap")
+    assert second.startswith("cky: nothing is learned from 1 tree of 2 (sentence 2): the grammar makes no")
+    assert third.startswith("cky: nothing is learned from 1 tree of 2: --pruning and --max-unaries leave")
 
 
 def test_very_flat_d_trees_need_little_memory() -> None:

@@ -36,6 +36,16 @@ def test_table() -> None:
     ]
 
 
+def test_labels_that_no_constituent_has_are_named() -> None:
+    others = "`d2c search` also finds tags, words, and ROOT above the sentence"
+    done = phrases("-", "--label", "np", "--label", "NP", "--label", "NN")
+    assert done.stdout.count("\n") == 3
+    assert done.stderr.splitlines() == [
+        "<stdin>: no constituent is called np; did you mean NP?",
+        f"<stdin>: no constituent is called NN; {others}",
+    ]
+
+
 def test_json_with_gaps(tmp_path: Path) -> None:
     (tmp_path / "x.discbracket").write_text("(S (VP (V 0=wake) (P 2=up)) (N 1=me))\n")
     done = phrases(tmp_path / "x.discbracket", "--label", "VP", "--head", "--to", "json")

@@ -65,3 +65,22 @@ def test_conllu_without_tags(tmp_path: Path, target: str) -> None:
     ]
     path.write_text(row.format("A"))
     assert len(run("decode", path, "-o", tmp_path / target).stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("written", ["direct", "delta", "spine"])
+def test_labels_of_another_encoding(tmp_path: Path, written: str) -> None:
+    """They are named, whether one process decodes (export) or several; not those of a few that fit both."""
+    trees, conllu = tmp_path / "x.mrg", tmp_path / "x.conllu"
+    trees.write_text(TREES.replace("(NN cat)", "(JJ old) (NN cat)"))
+    run("encode", trees, "-o", conllu, "--encoding", written)
+    for read in ("direct", "delta", "spine"):
+        unsure = written == "direct" and read == "delta"  # of 76 labels
+        named = f"{conllu}: its labels look like those of the encoding {written}, but were read as {read}"
+        for target in ("y.mrg", "y.export"):
+            _, *said = run("decode", conllu, "-o", tmp_path / target, "--encoding", read).stderr.splitlines()
+            assert said == ([] if read == written or unsure else [named])
+    if written == "direct":
+        conllu.write_text(2 * conllu.read_text())
+        assert (
+            "were read as delta" in run("decode", conllu, "-o", tmp_path / "y", "--encoding", "delta").stderr
+        )

@@ -89,10 +89,21 @@ def test_hyphens_cut_otherwise_than_the_model_does_are_warned_of_once(
     nlp("It is a well-known cat.")
     [warning] = recwarn.list
     assert str(warning.message) == (
-        "well-known is one word for the model en, but three for this pipeline; "
-        "en-clear has learned the words of spaCy's"
+        "well-known is one word for the model en, but three for this pipeline; en-clear has learned the "
+        "words of spaCy's, for pipelines with a dependency parser; d2c.load() cuts text as en does"
     )
     assert warning.filename.endswith("language.py")
+
+
+def test_pipelines_for_other_languages_are_warned_of(recwarn: pytest.WarningsRecorder) -> None:
+    for language in ("xx", "en", "de"):
+        assert not recwarn.list
+        spacy.blank(language).add_pipe("d2c", config={"model": "en-small"})
+    [warning] = recwarn.list
+    assert str(warning.message) == (
+        "the model en-small is for en text, and this pipeline for de; `d2c train --language de` makes one "
+        "for that"
+    )
 
 
 def test_models_of_the_pipelines_words_do_not_warn(recwarn: pytest.WarningsRecorder) -> None:

@@ -27,6 +27,7 @@ COMMANDS = [*sorted(SCRIPTS.glob("*.py")), *BENCHMARKS]
 HELP = """
 import os, runpy, sys
 import nltk, numba, spacy, stanza, torch  # what takes long, once; nothing of d2c
+sys.modules.update(dict.fromkeys(("matplotlib", "pandas", "pyarrow", "ray")))  # not of README's environment
 
 for script in sys.argv[1:]:
     if not os.fork():

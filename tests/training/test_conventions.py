@@ -1,4 +1,4 @@
-"""Route 2 on d-trees of another convention, from parsers that are trained already."""
+"""Constrained CKY on d-trees of another convention, from parsers that are trained already."""
 
 from __future__ import annotations
 

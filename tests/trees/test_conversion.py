@@ -51,6 +51,14 @@ def test_a_projective_tree_that_is_not_nested() -> None:
     assert dtree.is_projective() and not dtree.is_nested() and not tree.is_continuous()
 
 
+def test_a_nested_tree_that_is_not_projective() -> None:
+    # The arc from 1 to 3 crosses the root's: node A has a gap.
+    dtree = DTree(words(3), (2, 0, 1), ("B", "", "A"), (1, 0, 1))
+    tree = CTree(words(3), ("A", "B"), ((0, 2), (3, 1)), head_children=(0, 1))
+    assert (to_constituents(dtree), to_dependencies(tree)) == (tree, dtree)
+    assert dtree.is_nested() and not dtree.is_projective() and not tree.is_continuous()
+
+
 def test_three_structures_of_one_plain_tree() -> None:
     # Figure 2: "really needs caution" as a flat, a left- and a right-branching VP.
     heads = (2, 0, 2)

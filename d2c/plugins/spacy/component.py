@@ -105,7 +105,10 @@ class ConstituencyComponent(Pipe):
                 self.warned = True
                 model, word = self.model.directory.name, f"{before}-{after}"
                 cut = f"{word} is one word for the model {model}, but three for this pipeline"
-                warnings.warn(f"{cut}; en-clear has learned the words of spaCy's", stacklevel=4)
+                how = "en-clear has learned the words of spaCy's"
+                if not hyphen.doc.has_annotation("DEP"):
+                    how += f", for pipelines with a dependency parser; d2c.load() cuts text as {model} does"
+                warnings.warn(f"{cut}; {how}", stacklevel=4)
                 return
 
 
@@ -135,6 +138,7 @@ def make_component(
     try:
         made = PipelineModel(find(model), dparser, allowed)
         made.check()
+        made.warn_of_language(str(nlp.lang))
     except ModelError as error:
         raise ModelError(f'the component {name}, "model": {error}') from None
     return ConstituencyComponent(name, made, prefix)

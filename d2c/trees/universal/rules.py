@@ -13,13 +13,12 @@ from functools import lru_cache
 from importlib import resources
 from typing import NamedTuple
 
-from d2c.base.counting import many, ranked
+from d2c.base.counting import first_few, many, ranked
 from d2c.base.errors import FormatError
 from d2c.trees.ctree import CTree
 
 _REMEMBERED = 1 << 16  # sets of traits repeat; bounds memory on endless input
 _NAME = "universal.txt"
-_SHOWN = 5  # tags in a message
 _FIRST = 100  # words that tell a treebank by its tags
 
 
@@ -189,6 +188,6 @@ def _foreign(unknown: Counter[str], words: int) -> str:
 
 def _told(unknown: Counter[str], words: int) -> str:
     """Return how many words have such tags, and which these are, the commonest first."""
-    shown = ", ".join(ranked(unknown)[:_SHOWN]) + ", ..." * (len(unknown) > _SHOWN)
     have = "has a tag" if unknown.total() == 1 else "have tags"
-    return f"{unknown.total():,} of {many(words, 'word')} {have} that the Penn Treebank lacks ({shown})"
+    of = f"{unknown.total():,} of {many(words, 'word')}"
+    return f"{of} {have} that the Penn Treebank lacks ({first_few(ranked(unknown))})"

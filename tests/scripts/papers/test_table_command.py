@@ -98,6 +98,20 @@ def test_a_table_on_a_piece_of_the_sample(table: Command, files: dict[str, Path]
     assert (tmp_path / "out" / "tables.md").read_text() == page
 
 
+def test_packages_that_are_not_installed_are_named_in_one_line(
+    table: Command, files: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before anything is made, those of all tables; that of pictures where there is one."""
+    monkeypatch.setattr("table.make_table", lambda *_: Table(("a",), [["b"]], draw=lambda _: None))
+    arguments = ["pad-2", *given(files), "-o", tmp_path / "out"]
+    for package, extra in (("matplotlib", "dev"), ("pyarrow", "tables")):
+        monkeypatch.setitem(sys.modules, package, None)
+        status, out, err = table(*arguments)
+        assert (status, out) == (2, "")
+        assert err.splitlines()[-1].endswith(f"in the clone of d2c, pip install -e '.[{extra}]'")
+    assert (tmp_path / "out" / "pad-2.csv").read_text() == "a\nb\n"
+
+
 def noted(monkeypatch: pytest.MonkeyPatch) -> list[PaperExperiment]:
     """The experiments of which tables are asked for; none is made."""
     found: list[PaperExperiment] = []
