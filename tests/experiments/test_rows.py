@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -12,8 +11,7 @@ import pytest
 
 from d2c.experiments.analysis import tally
 from d2c.experiments.report import analysed
-from d2c.experiments.rows import Comparison, GoldStandard, Parses, Row, differences, score, table_lines
-from d2c.experiments.significance import Difference
+from d2c.experiments.rows import Comparison, GoldStandard, Parses, Row, score, table_lines
 from d2c.reduction.reduction import Reduction
 from d2c.trees.ctree import CTree, build_ctree
 from d2c.trees.dtree import DTree
@@ -101,10 +99,3 @@ def test_gold_d_trees_come_back_whole() -> None:
     row = score("reduction", route, gold, Parses("gold", gold.dtrees, seconds=1.0))
     assert row.attachment.las == 100 and row.brackets.f1 > 95 and row.parsing == 1.0
     assert row.tokens_per_second[1] < row.tokens_per_second[0]
-
-
-def test_routes_are_compared_once_on_gold_d_trees() -> None:
-    """Where the d-parser is `gold`, each route has two rows on them."""
-    row = scored(Fake(GOLD, []))
-    rows = [replace(row, route=name) for name in ("one", "two", "one", "two")]
-    assert differences(rows) == {"two against one, gold d-trees": Difference(0, 1)}
