@@ -134,13 +134,10 @@ class Grammar:
             raise ValueError(
                 f"a closed grammar of {size:,} rules; it may have {_MOST_CLOSED:,}: take the observed one"
             )
-        added = {
-            Rule(key[1], head, modifier, parent)
-            for key, halves in taken.items()
-            for modifier, parent in halves
-            for head in heads[key]
-        }
-        return Grammar.of(added.union(self.rules), dict(zip(self.rules, self.levels, strict=True)))
+        attachments = tuple(_in_order(heads, taken))
+        unary = [pair for pair in zip(self.rules, self.levels, strict=True) if pair[0].kind == UNARY]
+        rules, levels = zip(*unary, strict=True) if unary else ((), ())
+        return Grammar((*attachments, *rules), (*(ANY_LEVEL for _ in attachments), *levels))
 
     def closure(self, seen: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return [R] which rules of a closed grammar closing makes of those that were seen [R]."""
@@ -213,6 +210,24 @@ class Grammar:
         pairs = rules + size + parent * size
         columns = numbers, numbers, pairs + modifier, pairs + head, rules + parent
         return np.stack(columns, axis=1)
+
+
+def _in_order(
+    heads: Mapping[tuple[str, int], Iterable[Symbol]],
+    taken: Mapping[tuple[str, int], Iterable[tuple[Symbol, Symbol]]],
+) -> Iterator[Rule]:
+    """Yield the attachments of each head with each (modifier, parent), by labels and kinds, as `_order` has
+    them; as numbers, since there may be a million."""
+    found = {symbol for halves in taken.values() for half in halves for symbol in half}
+    names = sorted(found.union(*heads.values()))
+    ids, n = {symbol: number for number, symbol in enumerate(names)}, len(names)
+    codes = [np.zeros(0, np.int64)]
+    for (label, kind), halves in taken.items():
+        own = np.array([(kind * n + ids[head]) * n * n for head in heads[label, kind]])
+        rest = np.array([ids[modifier] * n + ids[parent] for modifier, parent in halves])
+        codes.append(np.add.outer(own, rest).ravel())
+    kinds, *columns = np.unravel_index(np.unique(np.concatenate(codes)), (UNARY, n, n, n))
+    return map(Rule, kinds.tolist(), *(map(names.__getitem__, column.tolist()) for column in columns))
 
 
 def _order(rule: Rule) -> tuple[int, bool, Symbol, Symbol, Symbol]:
