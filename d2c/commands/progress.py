@@ -8,7 +8,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import timedelta
 from io import StringIO
 from pathlib import Path
@@ -24,6 +24,7 @@ PATIENCE = 15.0  # seconds without a line: 20 are the most, and a thread may hav
 _SHARE, _NO_SHARE = "{percentage:3.0f}% {elapsed}<{remaining}, {desc}", "... {elapsed}, {desc}"
 _BAR = "{percentage:3.0f}% |{bar:12}| {elapsed}{left}, {desc}: {n_fmt}{unit}, {rate_fmt}"
 _SETTLING = 5.0  # seconds of work after which the time that is left can be told
+_TICK = 1.0  # seconds after which a bar shows the time again
 _LATELY = 60.0  # seconds, or the second half of the work, from which it is told
 
 
@@ -122,8 +123,8 @@ def progress(
 ) -> Iterator[More]:
     """Provide a function that is told how far the work is, which is called `doing`.
 
-    It shows that by a bar on a terminal, elsewhere by a line, about every so many seconds: how much is done,
-    and, by the share, how much time is left.
+    It shows that by a bar on a terminal, whose time goes on, elsewhere by a line, about every so many
+    seconds: how much is done, and, by the share, how much time is left.
 
     initial: how much was done before
     """
@@ -160,8 +161,29 @@ def progress(
     if not terminal:
         # What tqdm itself would write between lines goes nowhere: work does not end where that cannot be.
         own = {"mininterval": every, "miniters": 1, "delay": max(every, 1e-9), "file": StringIO()}
-    with Bar(desc=doing, unit=f" {unit}", initial=initial, leave=False, **own) as bar:
+    with (
+        Bar(desc=doing, unit=f" {unit}", initial=initial, leave=False, **own) as bar,
+        _ticking(bar.refresh) if terminal else nullcontext(),
+    ):
         yield more
+
+
+@contextmanager
+def _ticking(tick: Callable[[], object]) -> Iterator[None]:
+    """Call something from time to time, whatever else is done."""
+    ended = threading.Event()
+
+    def watch() -> None:
+        while not ended.wait(_TICK):
+            tick()
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
 
 
 @contextmanager

@@ -39,6 +39,7 @@ from d2c.trees.formats.conllu import UPOS
 from d2c.trees.repair import Repairs
 
 Made = TypeVar("Made")
+_LONGER = 4  # times as much memory as other words those of long pieces take
 _LESS = "fewer --jobs, a smaller --batch-size and --max-words need less"
 
 
@@ -192,13 +193,14 @@ class BatchParser:
     def _joined(self, batch: Batch, pieces: Sequence[list[Sentence]]) -> Batch:
         """Parse the pieces of each sentence of a batch, as many at a time as there may be, and join them."""
         repairs, parsed, every = Repairs(), list[Sentence](), [*chain.from_iterable(pieces)]
-        for part in batches(every, self._options.batch_size, _words):
+        size, cut = self._options.batch_size, sum(len(own) > 1 for own in pieces)
+        for part in batches(every, -(-size // _LONGER) if cut else size, _words):
             if len(part) < len(every):
                 log.debug("%s: piece %d of %d", _place(batch.sentences[0]), len(parsed) + 1, len(every))
             found = self._parsed(part)
             repairs.add(found.repairs)
             parsed += found.sentences
-        rest, cut = iter(parsed), sum(len(own) > 1 for own in pieces)
+        rest = iter(parsed)
         sentences = [
             whole_of(sentence, [*islice(rest, len(own))])
             for sentence, own in zip(batch.sentences, pieces, strict=True)

@@ -203,6 +203,22 @@ def test_messages_rows_and_bars_never_share_a_line() -> None:
     assert {line for line in said if line.startswith("... ")} == {"... 00:00, a message"}
 
 
+LONG = """
+import time
+import d2c.commands.progress as heard
+heard._TICK = 0.05
+with heard.progress("parsing x") as more:
+    more(2, 11, 0.5)
+    time.sleep(1.3)
+"""
+
+
+def test_the_time_of_a_bar_goes_on_during_a_long_batch() -> None:
+    written, lines = screen(LONG, 80)
+    assert " 50% |██████      | 00:01, parsing x: 2 sentences" in written
+    assert [line for line in lines if line.strip()] == []
+
+
 TRAINING = """
 from d2c.base.progress import at_step, counted
 from d2c.commands.progress import Heartbeat
