@@ -27,6 +27,8 @@ Shape = TypeVar("Shape")
 
 _MOST_TEXT = 1 << 25  # bytes of JSON: of `{},{},...` Python makes 24 times as many
 _MOST_BYTES = 1 << 33  # of any file of a model: what is larger is not read to the end to find it broken
+_MOST_OF_TEXT = 1 << 14  # bytes of a label, word or other text in it; what training writes has fewer
+_TEXT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"')  # as JSON has it
 _LONGEST = 200  # characters of what a library says
 _LONGEST_VALUE = 40  # characters of a wrong value that are shown
 _MOST_QUOTED = 1 << 20  # bytes of JSON: larger files are not read again for the value
@@ -44,7 +46,7 @@ def write_settings(path: Path, version: int, settings: Mapping[str, object] | Da
 def read_as(path: Path, version: int | None, shape: type[Shape]) -> Shape:
     """Return what `write_settings` wrote as the dataclass `shape`.
 
-    version: None: another program wrote the file, which says no format
+    version: None: another program wrote the file, which says no format, and may have long texts
 
     Fields with defaults may be absent in the file, other names are passed over, nothing is converted but
     lists to tuples and sets, and int to float. What types cannot say a `__post_init__` checks. It is msgspec
@@ -56,6 +58,7 @@ def read_as(path: Path, version: int | None, shape: type[Shape]) -> Shape:
     data = _json_of(path)
     if version is not None:
         _check_version(path, data, version)
+        _check_texts(path, data)
     with reading(path):
         try:
             return msgspec.json.decode(data, type=shape)
@@ -98,6 +101,7 @@ def read_json(path: Path) -> dict[str, Any]:
     data = _json_of(path)
     with _saying_json(path):
         settings = msgspec.json.decode(data)
+    _check_texts(path, data)
     if not isinstance(settings, dict):
         raise ModelError(f"{path}: holds no settings")
     return settings
@@ -130,6 +134,14 @@ def _json_of(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise ModelError(f"{path}: cannot be read: {error.strerror or error}") from None
+
+
+def _check_texts(path: Path, data: bytes) -> None:
+    """Raise ModelError for a text in valid JSON that is too long: trees with such labels take gigabytes."""
+    for found in _TEXT.finditer(data):
+        if (size := found.end() - found.start() - 2) > _MOST_OF_TEXT:
+            most = f"more than the {_MOST_OF_TEXT:,} that one may have"
+            raise ModelError(f"{path}: has a label, word or other text of {size:,} bytes, {most}")
 
 
 @contextmanager

@@ -17,6 +17,7 @@ import numpy as np
 from d2c.base.arrays import Longs
 from d2c.trees.ctree import Tokens
 
+_LONGEST = 1_000  # characters of a word that has a number of its own
 UNKNOWN = 1  # number of a rare word of no known class, and of an unknown tag; 0 is beyond the sentence
 
 
@@ -110,7 +111,8 @@ def word_class(form: str) -> str:
 
 
 def _frequent(counts: Counter[str]) -> Iterator[str]:
-    """Yield the words counted more than once, and the classes of more than one of the others."""
-    yield from (form for form, count in counts.items() if count > 1)
+    """Yield the words counted more than once, unless they are no words but data, and the classes of more than
+    one of the others."""
+    yield from (form for form, count in counts.items() if count > 1 and len(form) <= _LONGEST)
     classes = Counter(word_class(form) for form, count in counts.items() if count == 1)
     yield from (name for name, count in classes.items() if count > 1)

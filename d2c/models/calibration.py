@@ -53,6 +53,7 @@ BIAS = "bias"
 _LEAST, _MOST = 1e-4, 1 - 1e-4  # of a route's share
 _RARE = 10  # constituents: what fewer have is no feature
 _KNOWN = 10_000  # rules and words at most
+_LONGEST = 4_000  # characters of a rule
 _FEWEST = 1000  # constituents from which something can be learned
 _DECAY = 0.3  # inverse strength of the penalty on squared weights
 _TAGS = re.compile(" (after|before|begins|ends) ")  # in the names of features
@@ -133,9 +134,9 @@ class Calibration:
         ctrees: the treebank that the parser learned from
         """
         seen = list(ctrees)
-        rules = dict(Counter(rule for ctree in seen for rule in _rules(ctree)).most_common(_KNOWN))
-        words = Counter(form for ctree in seen for form in ctree.tokens.forms).most_common(_KNOWN)
-        plain = cls({}, rules, frozenset(word for word, _ in words))
+        rules = _commonest(rule for ctree in seen for rule in _rules(ctree))
+        words = _commonest(form for ctree in seen for form in ctree.tokens.forms)
+        plain = cls({}, rules, frozenset(words))
         rows, right, sentences = list[dict[str, float]](), list[bool](), list[int]()
         for number, judged in enumerate(parses):
             rows += plain.features(judged.ctree, judged.shares)
@@ -200,6 +201,12 @@ class Calibration:
     def load(cls, path: Path) -> Self:
         """Return what `save` wrote. Raises ModelError."""
         return read_as(path, _VERSION, cls)
+
+
+def _commonest(names: Iterable[str]) -> dict[str, int]:
+    """Return the commonest names, and how often each is there, without those that no file may hold."""
+    counts = Counter(names).most_common(_KNOWN)
+    return {name: count for name, count in counts if len(name) <= _LONGEST}
 
 
 def _rules(ctree: CTree) -> Iterator[str]:

@@ -47,7 +47,7 @@ _FUNCTIONS = "functions"
 _PARTS = "route", "dparser", "tagger", "calibration", _FUNCTIONS
 _CALIBRATION = Path("calibration") / "calibration.json"
 _ABBREVIATIONS = "abbreviations.json"  # beside what tags
-_ABBREVIATION = re.compile(r"(?=.*[^\W\d_].*).{2,}\.")
+_ABBREVIATION = re.compile(r"(?=.*[^\W\d_].*).{2,40}\.")
 NO_TAGGER = "words need a tagger, and this model has none; train it with --tagger spacy or --tagger stanza"
 
 

@@ -47,6 +47,7 @@ from d2c.trees.heads import Uncovered, load_head_rules
 from d2c.trees.labels import unlabelled
 
 PARTS = ("train", "dev")
+_LABEL = 1_000  # characters of a label or tag; those that treebanks have are no longer than 110
 _WORDS = 10_000  # of dev, on which a route that learns over packed arcs is scored
 
 Encode = Callable[[CTree], DTree]
@@ -228,7 +229,14 @@ def without_labels(encode: Encode) -> Encode:
 
 
 def _encoded_text(encode: Encode, size: TreebankSize, ctree: CTree) -> str:
-    return format_conllu(size.add(encode(ctree)))
+    """Return the d-tree of a c-tree as CoNLL-U. Raises ValueError for labels that no model file may hold."""
+    dtree = size.add(encode(ctree))
+    for names, most in (((*ctree.labels, *ctree.tokens.tags), _LABEL), (dtree.labels or (), 4 * _LABEL)):
+        if (longest := max(map(len, names), default=0)) > most:
+            raise ValueError(
+                f"a label of {longest:,} characters, more than the {most:,} that models may have"
+            )
+    return format_conllu(dtree)
 
 
 def check_spec(

@@ -148,3 +148,18 @@ def test_plain_types(shape: type, tmp_path: Path) -> None:
         else:
             with pytest.raises(ModelError):
                 read(tmp_path / "x.json", row, one)
+
+
+@pytest.mark.parametrize("letter", ["a", "é", "\\"])
+def test_texts_have_a_length(letter: str, tmp_path: Path) -> None:
+    """Of bytes, as the file has them: 16,384 at most, whatever the text is for."""
+    path, size = tmp_path / "x.json", 16_384 // len(json.dumps(letter, ensure_ascii=False)[1:-1].encode())
+    for row in ({"labels": [letter * size]}, {"chains": [["a"], [letter * size]]}):
+        write_settings(path, 1, ROW | row)
+        assert read_as(path, 1, File)
+    for row in ({"labels": [letter * (size + 1)]}, {"weights": {letter * (size + 1): [0, 0]}}):
+        write_settings(path, 1, ROW | row)
+        with pytest.raises(
+            ModelError, match=r"x.json: has a label, word or other text of 16,38[5-9] bytes, "
+        ):
+            read_as(path, 1, File)
