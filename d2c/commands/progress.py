@@ -170,7 +170,7 @@ def progress(
 
 @contextmanager
 def _ticking(tick: Callable[[], object]) -> Iterator[None]:
-    """Call something from time to time, whatever else is done."""
+    """Do something from time to time, whatever else is done."""
     ended = threading.Event()
 
     def watch() -> None:
