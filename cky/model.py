@@ -18,6 +18,7 @@ from d2c.cky.vocabulary import Vocabulary
 from d2c.learning.weights import Arrays, Like, dense, read_arrays, sparse, sparse_in, write_arrays
 from d2c.packed.scoring import ArcScoring
 from d2c.trees.binarization import GLUE, LEFT, RIGHT, UNARY, Symbol
+from d2c.trees.lone import LoneNodes
 
 CHART_FORMAT = 5  # of the model directory; any change of the features makes a new one
 _SETTINGS, _WEIGHTS = "cky.json", "weights.npz"
@@ -36,6 +37,7 @@ class ModelFile:
     levels: tuple[Annotated[int, msgspec.Meta(ge=0, le=(1 << 31) - 1)], ...]
     vocabulary: Vocabulary
     arcs: ArcScoring = ArcScoring()
+    lone: LoneNodes | None = LoneNodes()
 
 
 class Learned(NamedTuple):
@@ -46,6 +48,7 @@ class Learned(NamedTuple):
     default: what the glue rule puts over a pre-terminal
     allowed: what pruning by both methods leaves
     arcs:    what packed arcs count for
+    lone:    see `d2c.protocols.route.Route`
     """
 
     observed: Grammar
@@ -57,6 +60,7 @@ class Learned(NamedTuple):
     allowed: Constraints
     weights: Floats
     arcs: ArcScoring
+    lone: LoneNodes | None
 
 
 def write_model(directory: Path, settings: ChartSettings, learned: Learned) -> None:
@@ -71,6 +75,7 @@ def write_model(directory: Path, settings: ChartSettings, learned: Learned) -> N
         levels=observed.levels,
         vocabulary=learned.vocabulary,
         arcs=learned.arcs,
+        lone=learned.lone,
     )
     write_settings(directory / _SETTINGS, CHART_FORMAT, file)
     write_arrays(directory / _WEIGHTS, sparse(learned.weights) | learned.allowed._asdict())
@@ -92,7 +97,7 @@ def read_model(directory: Path) -> tuple[ChartSettings, Learned]:
         allowed = _constraints(arrays, max(file.vocabulary.tags.values()) + 1, len(grammar.rules))
         weights = dense(arrays, file.settings.table_bits)
     known = file.vocabulary, file.top, file.gaps, file.default
-    return file.settings, Learned(observed, grammar, *known, allowed, weights, file.arcs)
+    return file.settings, Learned(observed, grammar, *known, allowed, weights, file.arcs, file.lone)
 
 
 def used(observed: Grammar, settings: ChartSettings) -> Grammar:

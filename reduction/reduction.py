@@ -29,6 +29,7 @@ from d2c.trees.conversion import to_constituents
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.heads import HeadRules, load_head_rules
+from d2c.trees.lone import LoneNodes
 from d2c.trees.repair import Repairs, repair_heads
 from d2c.trees.unaries import Chain, restore_unaries
 
@@ -61,6 +62,7 @@ class ReductionFile(ReductionSettings):
 
     unaries: whether there is a classifier of unary chains
     arcs:    what packed arcs count for, see `d2c.packed.scoring.ArcScoring`; models of 0.2.0 have none
+    lone:    see `Route`
     """
 
     gaps: bool
@@ -69,6 +71,7 @@ class ReductionFile(ReductionSettings):
     top: str | None
     unaries: bool
     arcs: ArcScoring = ArcScoring()
+    lone: LoneNodes | None = LoneNodes()
 
 
 class DecodedBatch(NamedTuple):
@@ -212,12 +215,13 @@ class Reduction(Route):
             default_symbols=self.default_symbols_,
             top=self.top_,
             unaries=self.unaries_ is not None,
+            lone=self.lone_,
         )
 
     def _restore(self, file: ReductionFile) -> None:
         """Take over what was learned. Raises ValueError and TypeError for what is out of range."""
         self.symbols_, self.default_symbols_ = file.symbols, file.default_symbols
-        self.top_, self.gaps_ = file.top, file.gaps
+        self.top_, self.gaps_, self.lone_ = file.top, file.gaps, file.lone
 
     @property
     def is_continuous(self) -> bool:

@@ -23,6 +23,7 @@ from d2c.protocols.abilities import RouteAbilities
 from d2c.trees.constraints import SpanConstraints, obeying
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
+from d2c.trees.lone import LoneNodes, SeenNodes
 from d2c.trees.repair import Repairs
 from d2c.trees.unaries import without_copies
 
@@ -58,11 +59,13 @@ class Route(ABC):
 
     gaps_: whether training trees had gaps
     arcs_: what packed arcs count for, where it looks among them
+    lone_: nodes over punctuation alone, or copies, that training trees had: it decodes no others. None: any
     abilities: what it provides and requires
     """
 
     gaps_: bool = False
     arcs_: ArcScoring
+    lone_: LoneNodes | None = None
 
     abilities: ClassVar[RouteAbilities] = RouteAbilities()
 
@@ -91,7 +94,9 @@ class Route(ABC):
             ctrees, dtrees = paired(ctrees, dtrees)
         if dev_dtrees is not None:
             dev, dev_dtrees = paired(dev, dev_dtrees)
-        self._fit(TrainingTrees(ctrees, dev, dtrees, dev_dtrees, progress))
+        seen = SeenNodes(ctrees)
+        self._fit(TrainingTrees(seen, dev, dtrees, dev_dtrees, progress))
+        self.lone_ = seen.learned()
         return self
 
     @abstractmethod
@@ -109,7 +114,8 @@ class Route(ABC):
     def decode_all(self, dtrees: Iterable[DTree], repairs: Repairs | None = None) -> Iterator[CTree]:
         """Yield what `decode` returns for a stream of d-trees, in order."""
         self.check_fitted()
-        return self._decode_all(_with_words(dtrees), Repairs() if repairs is None else repairs)
+        ctrees = self._decode_all(_with_words(dtrees), Repairs() if repairs is None else repairs)
+        return (self._mended(ctree)[0] for ctree in ctrees)
 
     def confidences(self, dtree: DTree, repairs: Repairs | None = None) -> tuple[CTree, Confidences]:
         """Return what `decode` gives, and how sure the route is of each of its nodes."""
@@ -120,7 +126,8 @@ class Route(ABC):
     ) -> Iterator[tuple[CTree, Confidences]]:
         """Yield what `confidences` returns for a stream of d-trees, in order."""
         self.check_fitted()
-        return self._confidences_all(_with_words(dtrees), Repairs() if repairs is None else repairs)
+        found = self._confidences_all(_with_words(dtrees), Repairs() if repairs is None else repairs)
+        return (self._mended(*one) for one in found)
 
     def within(
         self, dtree: DTree, constraints: SpanConstraints, repairs: Repairs | None = None
@@ -129,7 +136,8 @@ class Route(ABC):
         afterwards."""
         self.check_fitted()
         (dtree,) = _with_words([dtree])
-        ctree, shares = self._within(dtree, constraints, Repairs() if repairs is None else repairs)
+        found = self._within(dtree, constraints, Repairs() if repairs is None else repairs)
+        ctree, shares = self._mended(*found)
         return obeying(ctree, constraints, shares)
 
     def decode_k_best(
@@ -141,6 +149,8 @@ class Route(ABC):
         self.check_fitted()
         (dtree,) = _with_words([dtree])
         found = self._decode_k_best(dtree, k, constraints)
+        if self.lone_ is not None:
+            found = merged_ctrees((log, self._mended(ctree)[0]) for log, ctree in found)
         if constraints is None:
             return found
         return merged_ctrees((log, obeying(ctree, constraints)[0]) for log, ctree in found)
@@ -214,6 +224,9 @@ class Route(ABC):
 
     def _decode_k_best(self, dtree: DTree, k: int, constraints: SpanConstraints | None) -> Sequence[Ranked]:
         return [(None, self.decode(dtree))][:k]
+
+    def _mended(self, ctree: CTree, shares: Confidences = None) -> tuple[CTree, Confidences]:
+        return (ctree, shares) if self.lone_ is None else self.lone_.mended(ctree, shares)
 
     def _refuse(self, what: str) -> NoReturn:
         raise ModelError(f"this route ({type(self).__name__}) {what}")

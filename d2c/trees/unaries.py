@@ -72,8 +72,12 @@ def restore_unaries(ctree: CTree, chains: Sequence[Chain]) -> CTree:
 
 def without_copies(ctree: CTree) -> CTree:
     """Return the tree in which a node with a single child of its own label is one node with that."""
-    n, labels, kept = len(ctree.tokens), ctree.labels, [True] * len(ctree.labels)
-    for label, kids in zip(labels, ctree.children, strict=True):
-        if len(kids) == 1 and kids[0] >= n and labels[kids[0] - n] == label:
-            kept[kids[0] - n] = False
-    return collapse(ctree, kept)
+    gone = {*copies(ctree)}
+    return collapse(ctree, [node not in gone for node in range(len(ctree.tokens), ctree.root + 1)])
+
+
+def copies(ctree: CTree) -> list[int]:
+    """Return the nodes that are the single child of a node of their own label."""
+    n, labels = len(ctree.tokens), ctree.labels
+    single = [(label, kids[0]) for label, kids in zip(labels, ctree.children, strict=True) if len(kids) == 1]
+    return [kid for label, kid in single if kid >= n and labels[kid - n] == label]

@@ -26,7 +26,7 @@ from d2c.trees.formats.reading import CLEANED, Read
 from models.cards import write_card
 from models.continuing import go_on
 from models.converter import build_converter
-from models.everyday import score_everyday
+from models.everyday import LISTS, score_everyday
 from models.pretrained import encoder_of
 from models.recipes import Recipe
 from models.scores import recased, score, untagged
@@ -242,10 +242,12 @@ def choose(
 
 
 def of_english(model: Model, rules: TextRules, general: Sequence[CTree]) -> dict[str, str]:
-    """Return what else is measured of English models: everyday sentences, and letters of one case alone."""
-    found, whole = score_everyday(model, rules)["all"]
+    """Return what else is measured of English models: everyday sentences, constructions, letters of one case
+    alone."""
+    found = {name: "{:.1f} %, {:.1f} %".format(*score_everyday(model, rules, name)[name]) for name in LISTS}
     cases = ", ".join(f"{score('', model, recased(general, one)).f1:.2f}" for one in (str.lower, str.upper))
     return {
-        "everyday sentences: constituents found, sentences with all of them": f"{found:.1f} %, {whole:.1f} %",
+        "everyday sentences: constituents found, sentences with all of them": found["everyday"],
+        "constructions: constituents found, sentences with all of them": found["constructions"],
         "F1 on MASC dev in small letters, in capitals": cases,
     }

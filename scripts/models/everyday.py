@@ -1,4 +1,5 @@
-"""Everyday sentences of English, and the constituents in them that any good parser finds: `everyday.txt`.
+"""Everyday sentences of English, and the constituents in them that any good parser finds: `everyday.txt`, and
+`constructions.txt`, with those on which parsers often fail.
 
     python scripts/models/everyday.py MODEL...
 
@@ -26,6 +27,7 @@ from d2c.protocols.dparser import TextRules
 from d2c.trees.ctree import CTree, Tokens
 from models.scores import brackets
 
+LISTS = ("everyday", "constructions")  # names of files
 _MARKS = re.compile(r"\[([A-Z|]+) |\]")
 
 
@@ -39,10 +41,10 @@ class Everyday:
     wanted: tuple[tuple[tuple[str, ...], int, int], ...]
 
 
-def read_everyday() -> Iterator[Everyday]:
-    """Yield the sentences of the file."""
+def read_everyday(name: str) -> Iterator[Everyday]:
+    """Yield the sentences of one of LISTS."""
     kind = ""
-    for line in Path(__file__).with_suffix(".txt").read_text(encoding="utf-8").splitlines():
+    for line in Path(__file__).with_name(f"{name}.txt").read_text(encoding="utf-8").splitlines():
         if line.startswith("#"):
             kind = line[2:]
         elif line:
@@ -70,14 +72,15 @@ def found(sentence: Everyday, ctree: CTree) -> int:
     return sum(any((label, a, b) in own for label in labels) for labels, a, b in sentence.wanted)
 
 
-def score_everyday(model: Model, rules: TextRules) -> dict[str, tuple[float, float]]:
-    """Return by kind, and over `all`, how many of the constituents, and of the sentences, are right, in %."""
-    sentences = [*read_everyday()]
+def score_everyday(model: Model, rules: TextRules, name: str) -> dict[str, tuple[float, float]]:
+    """Return, by the name of one of LISTS, and by kind of its sentences, how many of the constituents, and of
+    the sentences, are right, in %."""
+    sentences = [*read_everyday(name)]
     words = ((form for form, *_ in rules.words(one.text)) for one in sentences)
     trees = model.parse(map(Tokens.untagged, words))
-    counts: dict[str, list[tuple[int, int]]] = {"all": []}
+    counts: dict[str, list[tuple[int, int]]] = {name: []}
     for sentence, ctree in zip(sentences, trees, strict=True):
-        for kind in ("all", sentence.kind):
+        for kind in (name, sentence.kind):
             counts.setdefault(kind, []).append((found(sentence, ctree), len(sentence.wanted)))
     return {
         kind: (
@@ -95,7 +98,8 @@ def main(names: tuple[str, ...]) -> None:
     columns = []
     for name in names:
         model = Model.load(directory := find(name))
-        columns.append(score_everyday(model, rules_of(directory, lambda model=model: model)))  # type: ignore[misc]
+        rules = rules_of(directory, lambda model=model: model)  # type: ignore[misc]
+        columns.append({k: v for one in LISTS for k, v in score_everyday(model, rules, one).items()})
     rows = [[kind, *(f"{own[kind][0]:.1f} / {own[kind][1]:.1f}" for own in columns)] for kind in columns[0]]
     print_table(["sentences", *names], rows)
 

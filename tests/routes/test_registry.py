@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import fields, replace
 from functools import partial
 from itertools import islice
@@ -15,10 +16,15 @@ from d2c.base.errors import ModelError
 from d2c.cky.settings import ChartSettings
 from d2c.models.model import load_route
 from d2c.protocols.abilities import RouteAbilities
+from d2c.routes.combined import Combined
 from d2c.routes.registry import ROUTES, RouteSettings, make_route, route_class
+from d2c.routes.rules.rule_based import RuleBased
+from d2c.trees.constraints import SpanConstraints
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.formats.brackets import read_brackets
+from d2c.trees.formats.brackets import parse_bracket, read_brackets
+from d2c.trees.lone import LoneNodes
+from d2c.trees.repair import Repairs
 from tests.conftest import SAMPLE
 
 ROOT = Path(__file__).parents[2]
@@ -180,3 +186,32 @@ def test_no_route_is_asked_for_by_its_name() -> None:
     defaults = {("training/spec.py", "reduction"), ("commands/train.py", "reduction")}
     others = {("routes/rules/rule_based.py", "rules"), ("commands/info.py", "rules")}  # of grammars
     assert found == rows | defaults | others
+
+
+@pytest.mark.parametrize("name", ROUTES)
+def test_each_route_keeps_which_nodes_stand_alone(name: str, tmp_path: Path) -> None:
+    """Nodes over punctuation alone, and copies, are those of training trees, also once it was saved."""
+    starred = parse_bracket("(TOP (S (NP (NP (NN dog))) (VP (VBZ barks) (NP (SYM *))) (. .)))")
+    trained = make_route(name).fit([*TREES, starred])
+    trained.save(tmp_path)
+    for route in (trained, route_class(name).load(tmp_path)):
+        parts = [route.chart, route.labeler] if isinstance(route, Combined) else [route]
+        for part in parts:
+            assert part.lone_ == LoneNodes(frozenset({("NP", "*")}), frozenset({"NP"}))
+
+
+def test_whatever_a_route_decodes_lacks_such_nodes() -> None:
+    class Inventing(RuleBased):
+        def _decode_all(self, dtrees: Iterable[DTree], repairs: Repairs) -> Iterator[CTree]:
+            return (parse_bracket("(TOP (S (NP (NP (NN a))) (NP (. !))))") for _ in dtrees)
+
+    dtree = DTree(Tokens(("a", "!"), ("NN", ".")), (0, 1))
+    route = Inventing()
+    assert len(route.decode(dtree).labels) == 4  # it has learned nothing
+    plain = parse_bracket("(TOP (S (NP (NN a)) (. !)))")
+    asked = SpanConstraints.of([(1, 2, "NP")], None, 2)
+    assert asked is not None
+    route.fit(TREES)
+    assert route.decode(dtree) == route.confidences(dtree)[0] == plain
+    assert route.decode_k_best(dtree, 2) == [(None, plain)]
+    assert route.within(dtree, asked)[0].labels == ("NP", "NP", "S")  # what is asked for is there

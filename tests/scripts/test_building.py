@@ -175,6 +175,7 @@ def test_a_tiny_model_end_to_end(treebanks: Path, tmp_path: Path, monkeypatch: p
     assert "| CRAFT | CC BY 3.0 | Colorado Richly Annotated Full-Text Corpus" in shown
     assert {name.split(":")[0] for name in card["notes"]} == {
         "everyday sentences",
+        "constructions",
         "F1 on MASC dev in small letters, in capitals",
     }
     monkeypatch.setenv("D2C_MODELS", str(tmp_path))

@@ -19,7 +19,7 @@ from d2c.trees.formats.brackets import format_bracket, parse_bracket
 from d2c.trees.formats.conllu import write_conllu
 from d2c.trees.formats.reading import CLEANED
 from models import teaching
-from models.everyday import Everyday, found, read_everyday
+from models.everyday import LISTS, Everyday, found, read_everyday
 from models.teaching import Lesson, read_tagged_text, taught
 from treebanks.penn import penn_trees, write_parts
 from treebanks.silver import contradictions, mended
@@ -176,14 +176,20 @@ def test_teachers_vote_and_some_convert_gold_dtrees(tmp_path: Path, monkeypatch:
         assert file.read_text() == ""
 
 
-def test_everyday_sentences() -> None:
-    sentences = [*read_everyday()]
-    assert len(sentences) == 200 and len({one.text for one in sentences}) == 200
+@pytest.mark.parametrize(("name", "size", "kinds"), [("everyday", 200, 10), ("constructions", 150, 13)])
+def test_everyday_sentences(name: str, size: int, kinds: int) -> None:
+    sentences = [*read_everyday(name)]
+    assert len(sentences) == size and len({one.text for one in sentences}) == size
     assert all(one.wanted and "[" not in one.text and "]" not in one.text for one in sentences)
-    assert len({one.kind for one in sentences}) == 10
-    texts = {one.text: one for one in sentences}
+    assert len({one.kind for one in sentences}) == kinds
+
+
+def test_what_is_wanted_of_everyday_sentences() -> None:
+    texts = {one.text: one for name in LISTS for one in read_everyday(name)}
+    assert len(texts) == 350
     assert texts["Dogs bark."].wanted == ((("NP",), 0, 4), (("VP",), 4, 8))
     assert texts["Yes, i'll be there."].wanted[1:3] == ((("NP",), 3, 4), (("ADVP",), 8, 13))
+    assert texts["It costs £5."].wanted == ((("NP",), 0, 2), (("NP",), 7, 8), (("VP",), 2, 8))
 
 
 def test_what_is_found_of_an_everyday_sentence() -> None:

@@ -30,6 +30,7 @@ from d2c.trees.conversion import to_labelled_dependencies
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.heads import HeadRules, load_head_rules
+from d2c.trees.lone import LoneNodes
 from d2c.trees.repair import Repairs, repair_tree
 
 RULES_FORMAT = 1  # of the model directory
@@ -46,6 +47,7 @@ class RuleFile(RuleRows):
     gaps: bool
     top: str | None
     default: str
+    lone: LoneNodes | None = LoneNodes()
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -105,7 +107,7 @@ class RuleBased(Route):
     def save(self, directory: Path) -> None:
         """Write JSON into a directory, made if absent."""
         said = {"head_rules": self.head_rules, "labels": self.labels}
-        said |= {"gaps": self.gaps_, "top": self.top_, "default": self.default_}
+        said |= {"gaps": self.gaps_, "top": self.top_, "default": self.default_, "lone": self.lone_}
         write_settings(directory / _FILE, RULES_FORMAT, said | self.tables_.to_json())
 
     @classmethod
@@ -114,7 +116,7 @@ class RuleBased(Route):
         learned = read_as(directory / _FILE, RULES_FORMAT, RuleFile)
         route = cls(learned.head_rules, learned.labels)
         route.gaps_, route.top_, route.default_ = learned.gaps, learned.top, learned.default
-        route.tables_ = RuleTables.from_json(learned)
+        route.tables_, route.lone_ = RuleTables.from_json(learned), learned.lone
         return route
 
     @cached_property

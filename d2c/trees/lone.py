@@ -1,0 +1,86 @@
+"""Nodes over punctuation alone, or over one node of their own label alone.
+
+    (NP (. !))      (NP (NP (PRP it)))
+
+Treebanks have few of them, and only of some labels: CRAFT has a noun phrase over `*`, none over `!`. Decoders
+make others. Linear time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import compress
+
+from d2c.trees.cleaning import punctuates
+from d2c.trees.ctree import CTree
+from d2c.trees.refinement import visible
+from d2c.trees.transforms import collapse
+from d2c.trees.unaries import copies
+
+_MARKS = frozenset({"-LRB-", "-RRB-", "HYPH", "NFP"})  # tags of punctuation that are no punctuation
+
+
+@dataclass(frozen=True)
+class LoneNodes:
+    """Which of them a treebank has; None: not known, as of models that were trained before it was learned.
+
+    marks:  a label and all words below it, of nodes over punctuation alone; None: any where one of the words
+            is not tagged as punctuation
+    copies: labels of nodes over one node of their label; None: any
+    """
+
+    marks: frozenset[tuple[str, ...]] | None = None
+    copies: frozenset[str] | None = None
+
+    def mended(
+        self, ctree: CTree, shares: tuple[float, ...] | None = None
+    ) -> tuple[CTree, tuple[float, ...] | None]:
+        """Return the tree without those that the treebank does not have, and the shares [K] of the others."""
+        gone = [*_over_marks(ctree, self._knows)]
+        if self.copies is not None:
+            gone += [node for node in copies(ctree) if ctree.label(node) not in self.copies]
+        if not gone:
+            return ctree, shares
+        kept = [node not in gone for node in range(len(ctree.tokens), ctree.root + 1)]
+        return collapse(ctree, kept), shares and tuple(compress(shares, kept))
+
+    def _knows(self, ctree: CTree, node: int) -> bool:
+        if self.marks is None:
+            tags = (ctree.tokens.tags[word] for word in ctree.yields()[node])
+            return not all(punctuates(tag) or tag in _MARKS for tag in tags)
+        return _named(ctree, node) in self.marks
+
+
+class SeenNodes(Iterable[CTree]):
+    """C-trees that are noted as they are read."""
+
+    def __init__(self, ctrees: Iterable[CTree]) -> None:
+        self._ctrees = ctrees
+        self._marks, self._copies = set[tuple[str, ...]](), set[str]()
+
+    def __iter__(self) -> Iterator[CTree]:
+        for ctree in self._ctrees:
+            shown = visible(ctree)
+            self._copies.update(map(shown.label, copies(shown)))
+            self._marks.update(_named(shown, node) for node in _over_marks(shown, lambda *_: False))
+            yield ctree
+
+    def learned(self) -> LoneNodes:
+        """Return what the trees had that were read."""
+        return LoneNodes(frozenset(self._marks), frozenset(self._copies))
+
+
+def _over_marks(ctree: CTree, knows: Callable[[CTree, int], bool]) -> Iterator[int]:
+    """Yield the nodes over punctuation alone that are not known, but for the root; one over a node that is
+    known is known, too."""
+    solid = [not punctuates(form) for form in ctree.tokens.forms]
+    for node, kids in enumerate(ctree.children[:-1], len(solid)):
+        known = any([solid[kid] for kid in kids]) or knows(ctree, node)
+        solid.append(known)
+        if not known:
+            yield node
+
+
+def _named(ctree: CTree, node: int) -> tuple[str, ...]:
+    return ctree.label(node), *[ctree.tokens.forms[word] for word in ctree.yields()[node]]
