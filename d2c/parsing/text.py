@@ -60,7 +60,7 @@ _CLIPPED = re.compile(
     r"(?:do|does|did|is|are|was|were|has|have|had|could|should|would|must|ca|wo|ai)(?=nt$)|it(?=ll$)"
     r"|(?:you|they)(?=(?:re|ve|ll)$)|we(?=ve$)|(?:that|what|there|where|who|how)(?=s$)"
     r"|(?-i:[Ii](?=(?:m|ve)$)|s?he(?=s$))"
-    r"|[£€¥₹](?=\.?\d)|\w+?(?=(?:n't|'d|'ll|'re)$)",  # of £3.50, and of I'd've
+    r"|\w+?(?=(?:n't|'d|'ll|'re)$)",  # of I'd've
     re.IGNORECASE,
 )
 _OPENING = re.compile(r"""(?<![\w.,!?%])'(?=\S)""")  # a quotation mark
@@ -68,6 +68,7 @@ _QUOTE = re.compile(f'["‘‚{OPENING}{CLOSING}]')
 _OPENERS, _CLOSERS = "([{</=", ".,;:!?…)]}>"  # as blanks: before a mark that opens, behind one that closes
 _EITHER = "-‐‒–—'’" + '"' + OPENING + CLOSING  # beside both
 _WIDE = str.maketrans(FULL_WIDTH)
+_MONEY = str.maketrans("£€¥₹", "$$$$")  # NLTK knows only $
 _FACE = r"[:;]['’]?-?[)(DPp]+(?!\w)"  # :) ;-( :D
 # What stays whole: addresses of the web and of mail, paths with a drive, hashtags, names as in @name, AT&T,
 # words that begin with an apostrophe, arrows, rules and comparisons, C#, faces. Those that begin with a
@@ -99,6 +100,10 @@ _END = re.compile(
 )
 _LAST = re.compile(r"""[^\s"“(\[{]*$""")  # the word before the marks
 _NEXT = re.compile(r"""\s+["'“‘`(\[]*(\S\w*)""")  # the word after them
+_SAID = re.compile(  # who says what a mark and quotation marks end: "Why?" Anna asked.
+    r"""\s+(?:I|(?:[A-Z][\w.'’-]*\s+){0,2}[A-Z][\w'’-]*)\s+(?:said|asked|told|replied|cried|shouted|called|whispered|yelled"""
+    r"""|wondered|demanded|exclaimed|screamed|answered|added)(?=[.,;:!?]|\s+(?:him|her|me|us|them|again|as|with|to)\b)"""
+)
 _ELLIPSIS = re.compile(r"\.(?:\s?\.)+|\.*…+")
 
 # Abbreviations that end no sentence, none before a number, and none but before words that begin one.
@@ -197,7 +202,7 @@ class PennRules:
         plain = text.replace("’", "'")
         if not plain.isascii():
             plain = plain.translate(_WIDE)
-        masked, end = _WHOLE.sub(lambda found: "x" * len(found[0]), plain), 0
+        masked, end = _WHOLE.sub(lambda found: "x" * len(found[0]), plain).translate(_MONEY), 0
         for form in _WORDS.tokenize(masked):
             start = end
             while text[start].isspace():
@@ -237,7 +242,8 @@ class PennRules:
         if _ELLIPSIS.fullmatch(marks):
             return not word[0].islower()
         if marks != ".":
-            return not (word[0].islower() and found["closed"])
+            said = word[0].islower() or _SAID.match(text, found.end())
+            return not (said and found["closed"])
         before = text[max(begin, found.start() - _LONGEST_WORD) : found.start()]
         last = _LAST.findall(before)[0].lstrip("'‘")
         if not word[0].isupper() and _goes_on(before, last, found["closed"], word):

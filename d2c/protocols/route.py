@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, NoReturn, Self
 
@@ -23,7 +24,7 @@ from d2c.protocols.abilities import RouteAbilities
 from d2c.trees.constraints import SpanConstraints, obeying
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
-from d2c.trees.lone import LoneNodes, SeenNodes
+from d2c.trees.lone import LoneNodes, Noted
 from d2c.trees.repair import Repairs
 from d2c.trees.unaries import without_copies
 
@@ -94,9 +95,8 @@ class Route(ABC):
             ctrees, dtrees = paired(ctrees, dtrees)
         if dev_dtrees is not None:
             dev, dev_dtrees = paired(dev, dev_dtrees)
-        seen = SeenNodes(ctrees)
-        self._fit(TrainingTrees(seen, dev, dtrees, dev_dtrees, progress))
-        self.lone_ = seen.learned()
+        noted = Noted(ctrees, partial(setattr, self, "lone_"))
+        self._fit(TrainingTrees(noted, dev, dtrees, dev_dtrees, progress))
         return self
 
     @abstractmethod

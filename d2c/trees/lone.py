@@ -52,23 +52,21 @@ class LoneNodes:
         return _named(ctree, node) in self.marks
 
 
-class SeenNodes(Iterable[CTree]):
-    """C-trees that are noted as they are read."""
+@dataclass(frozen=True)
+class Noted(Iterable[CTree]):
+    """C-trees of a treebank; whenever all have been read, `learned` is told which such nodes they have."""
 
-    def __init__(self, ctrees: Iterable[CTree]) -> None:
-        self._ctrees = ctrees
-        self._marks, self._copies = set[tuple[str, ...]](), set[str]()
+    ctrees: Iterable[CTree]
+    learned: Callable[[LoneNodes], None]
 
     def __iter__(self) -> Iterator[CTree]:
-        for ctree in self._ctrees:
+        marks, labels = set[tuple[str, ...]](), set[str]()
+        for ctree in self.ctrees:
             shown = visible(ctree)
-            self._copies.update(map(shown.label, copies(shown)))
-            self._marks.update(_named(shown, node) for node in _over_marks(shown, lambda *_: False))
+            marks.update(_named(shown, node) for node in _over_marks(shown, lambda *_: False))
+            labels.update(map(shown.label, copies(shown)))
             yield ctree
-
-    def learned(self) -> LoneNodes:
-        """Return what the trees had that were read."""
-        return LoneNodes(frozenset(self._marks), frozenset(self._copies))
+        self.learned(LoneNodes(frozenset(marks), frozenset(labels)))
 
 
 def _over_marks(ctree: CTree, knows: Callable[[CTree, int], bool]) -> Iterator[int]:

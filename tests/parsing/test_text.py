@@ -129,6 +129,7 @@ def test_every_word_is_where_its_offsets_say(text: str) -> None:
     ("text", "words"),
     [
         ("£3.50 or €1.2bn.", "£ 3.50 or € 1.2bn ."),
+        ("20€, £5-£10, A$5, ¥.", "20 € , £ 5- £ 10 , A $ 5 , ¥ ."),
         ("AT&T has R&D, a & b, x&y &amp;", "AT&T has R&D , a & b , x & y & amp ;"),
         ("I'd've gone, she shouldn't've.", "I 'd 've gone , she should n't 've ."),
         ("'Tis so: give 'em '80s rock 'n' roll, '68.", "'Tis so : give 'em '80s rock 'n' roll , '68 ."),
@@ -246,6 +247,7 @@ def test_what_stays_whole() -> None:
         "What???|Really?!|Well...|Yes.|And... no.|I know…|So?",
         "Well . . .|I know.|But . . . maybe.|He left. . . .|She slept.|Why . . .?|No.",
         "“Yellow ones?” asked her niece.|“Stop!” he cried.|“Why?”|“No!”|The end.",
+        "“Why?” Anna asked.|“Stop!” I cried, and ran.|'Go!' Mr. Hill told us.|“No?”|Tom said nothing.",
         "Add 1/2 tsp. salt and 2 oz. of it for 20 min. or so.|It is 3 in.|He is in.|of",
         "At 3p.m. on Monday she got a B.Sc. in maths.|The Calif. man (D-Mass.) spoke.",
         'He said "I know." and left.|"It is good." he said.|"No!" he said.|He said "yes."|http://x.org',

@@ -11,7 +11,7 @@ from hypothesis import given
 from d2c.base.model_files import read_as, write_settings
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.brackets import format_bracket, parse_bracket
-from d2c.trees.lone import LoneNodes, SeenNodes
+from d2c.trees.lone import LoneNodes, Noted
 from tests.strategies import ctrees
 
 NONE = LoneNodes(frozenset(), frozenset())
@@ -52,13 +52,12 @@ def test_what_is_not_known() -> None:
 
 def test_what_was_seen() -> None:
     tree = "(TOP (S (LST (LS *)) (NP (NP (NN a))) (PRN (-LRB- -LRB-) (NP (: -)) (-RRB- -RRB-))))"
-    seen = SeenNodes(map(parse_bracket, (tree, "(TOP (FRAG (: ...)))")))
-    assert seen.learned() == NONE  # nothing was read yet
-    assert len([*seen]) == 2
+    told = list[LoneNodes]()
+    assert len([*Noted(map(parse_bracket, (tree, "(TOP (FRAG (: ...)))")), told.append)]) == 2
     known = {("LST", "*"), ("NP", "-"), ("PRN", "(", "-", ")")}
-    assert seen.learned() == LoneNodes(frozenset(known), frozenset({"NP"}))
+    assert told == [LoneNodes(frozenset(known), frozenset({"NP"}))]
     tree = "(TOP (S (LST (. *)) (NP (. *)) (NP (NP (NN a))) (VP (VP (VB b)))))"
-    assert mended(tree, seen.learned()) == "(TOP (S (LST (. *)) (. *) (NP (NP (NN a))) (VP (VB b))))"
+    assert mended(tree, told[0]) == "(TOP (S (LST (. *)) (. *) (NP (NP (NN a))) (VP (VB b))))"
 
 
 @given(ctrees())
@@ -66,9 +65,9 @@ def test_trees_that_were_seen_stay(ctree: CTree) -> None:
     """Whatever was read comes back as it was."""
     forms = tuple("a!"[i % 3 > 0] for i in range(len(ctree.tokens)))
     given = replace(ctree, tokens=replace(ctree.tokens, forms=forms))
-    seen = SeenNodes([given])
-    assert [*seen] == [given]
-    assert seen.learned().mended(given) == (given, None)
+    told = list[LoneNodes]()
+    assert [*Noted([given], told.append)] == [given]
+    assert told[0].mended(given) == (given, None)
 
 
 def test_a_file_holds_it(tmp_path: Path) -> None:
