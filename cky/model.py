@@ -15,7 +15,7 @@ from d2c.cky.grammar import ROOT, Grammar, Rule
 from d2c.cky.search.pruning import Constraints
 from d2c.cky.settings import ChartSettings
 from d2c.cky.vocabulary import Vocabulary
-from d2c.learning.weights import Arrays, Like, dense, read_arrays, sparse, sparse_in, write_arrays
+from d2c.learning.weights import Arrays, Like, coded, dense, kept_in, read_arrays, write_arrays
 from d2c.packed.scoring import ArcScoring
 from d2c.trees.binarization import GLUE, LEFT, RIGHT, UNARY, Symbol
 from d2c.trees.lone import LoneNodes
@@ -78,7 +78,7 @@ def write_model(directory: Path, settings: ChartSettings, learned: Learned) -> N
         lone=learned.lone,
     )
     write_settings(directory / _SETTINGS, CHART_FORMAT, file)
-    write_arrays(directory / _WEIGHTS, sparse(learned.weights) | learned.allowed._asdict())
+    write_arrays(directory / _WEIGHTS, coded([learned.weights]) | learned.allowed._asdict())
 
 
 def read_model(directory: Path) -> tuple[ChartSettings, Learned]:
@@ -92,7 +92,7 @@ def read_model(directory: Path) -> tuple[ChartSettings, Learned]:
         if file.default not in grammar.symbols or file.default.bar:
             raise ValueError("the default constituent is not in the grammar")
     path = directory / _WEIGHTS
-    arrays = read_arrays(path, {**sparse_in(path), **_CONSTRAINTS})
+    arrays = read_arrays(path, {**kept_in(path), **_CONSTRAINTS})
     with reading(path):
         allowed = _constraints(arrays, max(file.vocabulary.tags.values()) + 1, len(grammar.rules))
         weights = dense(arrays, file.settings.table_bits)

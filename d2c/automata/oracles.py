@@ -24,7 +24,7 @@ from d2c.base.numbers import Count
 from d2c.learning.adagrad import step as descend
 from d2c.learning.learner import Epoch, Training
 from d2c.learning.settings import LearnerSettings
-from d2c.learning.weights import dense, read_arrays, sparse, sparse_in, write_arrays
+from d2c.learning.weights import coded, dense, kept_in, read_arrays, write_arrays
 from d2c.learning.words import Lexicon, NamesFile
 from d2c.trees.ctree import Tokens
 
@@ -115,7 +115,7 @@ class LinearOracle:
         """
         file = OracleFile(**self.lexicon_.names(), parameters=self.settings, actions=len(self.system.actions))
         write_settings(directory / _SETTINGS, ORACLE_FORMAT, file)
-        write_arrays(directory / _WEIGHTS, sparse(self.weights_))
+        write_arrays(directory / _WEIGHTS, coded([self.weights_]))
 
     @classmethod
     def load(cls, directory: Path, system: System) -> Self:
@@ -129,7 +129,7 @@ class LinearOracle:
                 raise ValueError("it is for another system")
             oracle.lexicon_ = Lexicon.of_names(file)
         path = directory / _WEIGHTS
-        arrays = read_arrays(path, sparse_in(path))
+        arrays = read_arrays(path, kept_in(path))
         with reading(path):
             oracle.weights_ = dense(arrays, oracle.settings.table_bits)
             if len(oracle.weights_) < max(KINDS, len(system.actions)):

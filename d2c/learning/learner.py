@@ -22,7 +22,7 @@ from d2c.base.progress import EACH, at_step
 from d2c.base.store import reading_checkpoint, write_checkpoint
 from d2c.learning.adagrad import AdaGrad, Gradient
 from d2c.learning.settings import LearnerSettings
-from d2c.learning.weights import MOST_BYTES, Like, halved, read_arrays, write_arrays
+from d2c.learning.weights import MOST_BYTES, Like, rounded, read_arrays, write_arrays
 
 Order = Callable[[int, int, int], Longs]  # seed, number of the epoch, number of examples
 Learn = Callable[[Longs], tuple[float, int]]  # takes a step for each example; the losses' sum, gold parts
@@ -144,7 +144,7 @@ class Training:
         score: Callable[[Floats], float] | None = None,
         progress: Callable[[Epoch], None] | None = None,
     ) -> Floats:
-        """Return the truncated averages of the weights [2^bits], in half precision, of the epoch with the
+        """Return the truncated averages of the weights [2^bits], rounded, of the epoch with the
         best score, the first of equal ones; without `score`, of the last epoch.
 
         examples: how many there are
@@ -161,7 +161,7 @@ class Training:
             start = time.perf_counter()
             loss = self._learn_epoch(number, examples, learn)
             weights, slots = self.learner.truncated_average(), self.learner.of_gradients
-            weights[slots] = halved(weights[slots])
+            weights[slots] = rounded(weights[slots])
             seconds = time.perf_counter() - start
             f1 = None
             if score:

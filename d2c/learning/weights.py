@@ -1,13 +1,13 @@
 """Arrays in files: `.npz` without pickles, checked against what is expected before anything is allocated.
 
-A table of 2^bits weights, most of which are 0, is kept as the others, in half precision, and a bit for each
-slot that says whether it has one of them.
+Weights are kept as whole numbers of steps, each a power of two near a 32nd of their root mean square: a
+uniform quantizer before an entropy coder, as in Gish and Pierce, "Asymptotically efficient quantizing" (1968).
 """
 
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,8 +32,11 @@ class Like(NamedTuple):
     dimensions: int
 
 
-SPARSE = {"filled": Like("u1", 1), "values": Like("f2", 1)}
+CODED = {"codes": Like("u1", 2), "steps": Like("f4", 1)}
+SPARSE = {"filled": Like("u1", 1), "values": Like("f2", 1)}  # of a table, before there were codes
 WITH_SLOTS = {"slots": Like("i4", 1), "values": Like("f4", 1)}  # as of 0.2.0
+_STEPS = 32  # that the root mean square of weights has, at least
+_MOST = (1 << 15) - 1  # steps of the largest weight
 
 
 def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -68,30 +71,69 @@ def _check(archive: zipfile.ZipFile, name: str, like: Like) -> None:
             raise ValueError(f"the array {name} has not the size that it declares")
 
 
-def halved(weights: Floats) -> Floats:
-    """Return weights [2^bits] that `sparse` keeps as they are: those of half precision."""
-    largest = np.finfo(np.float16).max
-    return np.clip(weights, -largest, largest).astype(np.float16).astype(np.float32)
+def rounded(weights: Floats) -> Floats:
+    """Return weights `[...]` that `coded` keeps as they are: multiples of a power of two, see `_step`."""
+    [values] = decoded(coded([weights]), [weights.size])
+    return values.reshape(weights.shape)
 
 
-def sparse(weights: Floats) -> Arrays:
-    """Return the values of weights [2^bits] that are not 0, and where they are, in bits; see `halved`."""
-    values = weights.astype(np.float16)
-    return {"filled": np.packbits(values != 0), "values": values[values != 0]}
+def coded(tables: Iterable[Floats]) -> Arrays:
+    """Return weights of any shapes `[...]`, one table after the other, as whole numbers of steps.
+
+    Numbers of either sign are folded into 0, 1, 2, ... (0, -1, 1, ...), and their lower bytes kept apart from
+    their upper ones, which are nearly all 0: compressed, a weight takes five bits or six, and a 0 hardly one.
+    """
+    steps, numbers = list[float](), [np.zeros(0, np.int16)]
+    for table in tables:
+        steps.append(_step(table))
+        numbers.append(np.rint(table.ravel() / np.float32(steps[-1])).clip(-_MOST, _MOST).astype(np.int16))
+    signed = np.concatenate(numbers)
+    folded = ((signed << 1) ^ (signed >> 15)).view(np.uint16)
+    return {"codes": np.stack([folded.astype(np.uint8), (folded >> 8).astype(np.uint8)]), "steps": np.array(steps, np.float32)}
 
 
-def sparse_in(path: Path) -> Mapping[str, Like]:
+def decoded(arrays: Mapping[str, NDArray[Any]], sizes: Sequence[int]) -> list[Floats]:
+    """Return the weights [size] of each table of which `coded` made arrays. Raises ValueError for others."""
+    codes, steps = arrays["codes"], arrays["steps"]
+    if codes.shape != (2, sum(sizes)) or steps.shape != (len(sizes),):
+        raise ValueError("weights of other shapes")
+    check_numbers(steps * np.float32(_MOST))
+    folded = codes[0] | codes[1].astype(np.uint16) << 8
+    signed = (folded >> 1).view(np.int16) ^ -(folded & 1).view(np.int16)
+    parts = np.split(signed, np.cumsum(sizes)[:-1])
+    return [part * step for part, step in zip(parts, steps, strict=True)]
+
+
+def _step(weights: Floats) -> float:
+    """Return a power of two: a 32nd of the root mean square of weights that are not 0, or somewhat less.
+
+    Rounded weights may have another root mean square, but are multiples of half of what it says.
+    """
+    values = weights[weights != 0].astype(np.float64)
+    if not len(values):
+        return 1.0
+    step = float(2.0 ** np.floor(np.log2(np.sqrt(np.mean(values**2)) / _STEPS)))
+    return step / 2 if not np.any(values % (step / 2)) else step
+
+
+def kept_in(path: Path) -> Mapping[str, Like]:
     """Return the arrays that a file keeps a table as. Raises ModelError for no such file."""
     check_file(path, MOST_BYTES)
     with reading(path), zipfile.ZipFile(path) as archive:
-        return WITH_SLOTS if "slots.npy" in archive.namelist() else SPARSE
+        names = {name.removesuffix(".npy") for name in archive.namelist()}
+        return next((kind for kind in (WITH_SLOTS, SPARSE) if kind.keys() <= names), CODED)
 
 
 def dense(arrays: Mapping[str, NDArray[Any]], bits: int) -> Floats:
-    """Return the weights [2^bits] of which a file kept some. Raises ValueError for what does not fit."""
+    """Return the weights [2^bits] of a file, of which older ones kept some. Raises ValueError for what does
+    not fit."""
     if not isinstance(bits, int) or not 1 <= bits <= MOST_BITS:
         raise ValueError(f"a table of 2^{bits} weights")
-    values, size = arrays["values"], 1 << bits
+    size = 1 << bits
+    if "codes" in arrays:
+        [weights] = decoded(arrays, [size])
+        return weights
+    values = arrays["values"]
     slots = _filled(arrays["filled"], size) if "filled" in arrays else arrays["slots"]
     if len(slots) != len(values) or (len(slots) and not 0 <= slots.min() <= slots.max() < size):
         raise ValueError("the slots of the weights are out of range")

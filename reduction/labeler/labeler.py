@@ -28,7 +28,7 @@ from d2c.learning.adagrad import AdaGrad
 from d2c.learning.adagrad import step as descend
 from d2c.learning.learner import Epoch, Training
 from d2c.learning.settings import LearnerSettings
-from d2c.learning.weights import Like, dense, read_arrays, sparse, sparse_in, write_arrays
+from d2c.learning.weights import Like, coded, dense, kept_in, read_arrays, write_arrays
 from d2c.learning.words import UNKNOWN, Lexicon, NamesFile, numbered
 from d2c.packed.arc_features import OBSERVED_TOKEN, ObservedTokens
 from d2c.packed.arcs import packed_arcs, with_packed_arcs
@@ -265,7 +265,7 @@ class Labeler:
         )
         write_settings(directory / _SETTINGS, LABELER_FORMAT, file)
         table = {name: array.astype(np.int32) for name, array in self._table._asdict().items()}
-        write_arrays(directory / _WEIGHTS, table | sparse(self.weights_))
+        write_arrays(directory / _WEIGHTS, table | coded([self.weights_]))
 
     @classmethod
     def load(cls, directory: Path) -> Self:
@@ -278,7 +278,7 @@ class Labeler:
             labeler.labels_, labeler.stacked_ = file.labels, file.stacked
             labeler.lexicon_ = Lexicon.of_names(file)
         path = directory / _WEIGHTS
-        arrays = read_arrays(path, {**_TABLE, **sparse_in(path)})
+        arrays = read_arrays(path, {**_TABLE, **kept_in(path)})
         with reading(path):
             table = LabelTable(*(arrays[name] for name in LabelTable._fields))
             table.check(len(labeler.labels_), labeler._tags)

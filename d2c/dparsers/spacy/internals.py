@@ -12,12 +12,18 @@ import numpy
 import srsly
 from spacy.tokens import Doc
 
+from d2c.base.arrays import Floats
 from d2c.base.model_files import check_file
+from d2c.learning.weights import CODED, Arrays, Like, coded, decoded, read_arrays, write_arrays
 from d2c.protocols.training import seeded
 
 # The layer of a parser that thinc tunes for a second as it is made, until its output is white.
 TUNED = "precomputable_affine"
-_MOST_BYTES = 1 << 27  # of a file of spaCy's
+_MOST_BYTES = 1 << 27  # of a file of weights
+_WEIGHTS = "weights.npz"
+_FORMER = "model"  # of former models: thinc's own file, MessagePack
+
+Params = dict[str, Floats | None]  # of a layer
 
 
 def resize(parser: Any) -> None:
@@ -25,13 +31,24 @@ def resize(parser: Any) -> None:
     parser._resize()
 
 
-def load_weights(component: Any, path: Path, doc: Doc) -> None:
-    """Fill a component that has its labels with weights from a file.
+def keep_weights(component: Any, directory: Path) -> None:
+    """Write the weights of a component into its directory, made if absent, and round its own likewise."""
+    params = component.model.to_dict()["params"]
+    matrices, vectors = _parts(params)
+    directory.mkdir(parents=True, exist_ok=True)
+    arrays = coded(matrices) | {"vectors": numpy.concatenate([vector.ravel() for vector in vectors])}
+    write_arrays(directory / _WEIGHTS, arrays)
+    fill(component.model, _params(arrays, params))
+
+
+def load_weights(component: Any, directory: Path, doc: Doc) -> None:
+    """Fill a component that has its labels with the weights in its directory.
 
     doc: any that the network can see, for it to find its shapes
 
     Raises ModelError, and what `fill` raises.
     """
+    path = directory / (_WEIGHTS if (directory / _WEIGHTS).exists() else _FORMER)
     check_file(path, _MOST_BYTES)
     for layer in component.model.walk():
         if layer.name == TUNED:  # which is left out where there are weights
@@ -41,26 +58,48 @@ def load_weights(component: Any, path: Path, doc: Doc) -> None:
             layer.set_param("pad", numpy.ones((1, *sizes[:3]), numpy.float32))
     with seeded(0):
         component.model.initialize([doc])
-    fill(component.model, path.read_bytes())
+    if path.name == _FORMER:
+        fill(component.model, srsly.msgpack_loads(path.read_bytes())["params"])
+    else:
+        arrays = read_arrays(path, CODED | {"vectors": Like("f4", 1)}, _MOST_BYTES)
+        fill(component.model, _params(arrays, component.model.to_dict()["params"]))
 
 
-def fill(model: Any, data: bytes) -> None:
-    """Fill a network that has its shapes with weights, as thinc writes them.
+def fill(model: Any, params: list[Params]) -> None:
+    """Fill a network that has its shapes with the weights of its layers.
 
-    Raises ValueError where layers or shapes are other ones: spaCy's compiled code reads past arrays that are
-    smaller than they should be.
+    Raises ValueError where shapes are other ones: spaCy's compiled code reads past arrays that are smaller
+    than they should be.
     """
     own: dict[str, Any] = model.to_dict()
-    read: Any = srsly.msgpack_loads(data)
-    if any(read[part] != own[part] for part in ("nodes", "shims")):
-        raise ValueError("a network of another structure")
-    for layer, expected in zip(read["params"], own["params"], strict=True):
+    for layer, expected in zip(params, own["params"], strict=True):
         if _shapes(layer) != _shapes(expected):
             raise ValueError("weights of other shapes")
         if not all(numpy.isfinite(weights).all() for weights in layer.values() if weights is not None):
             raise ValueError("some weights are no numbers")
-    model.from_dict(own | {"params": read["params"]})
+    model.from_dict(own | {"params": params})
 
 
-def _shapes(layer: dict[str, Any]) -> dict[str, Any]:
+def _parts(params: list[Params]) -> tuple[list[Floats], list[Floats]]:
+    """Return the matrices of a network, and its vectors, which are small and stay as they are."""
+    arrays = [array for layer in params for _, array in sorted(layer.items()) if array is not None]
+    return [one for one in arrays if one.ndim > 1], [one for one in arrays if one.ndim == 1]
+
+
+def _params(arrays: Arrays, own: list[Params]) -> list[Params]:
+    """Return weights from a file, in the shapes of a network's own. Raises ValueError for other sizes."""
+    matrices, vectors = _parts(own)
+    ends = numpy.cumsum([len(vector) for vector in vectors])
+    if arrays["vectors"].shape != (ends[-1],):
+        raise ValueError("weights of other shapes")
+    read = decoded(arrays, [matrix.size for matrix in matrices]), numpy.split(arrays["vectors"], ends[:-1])
+    of_shape = [iter(part) for part in read]
+
+    def given(array: Floats | None) -> Floats | None:
+        return None if array is None else next(of_shape[array.ndim == 1]).reshape(array.shape)
+
+    return [{name: given(array) for name, array in sorted(layer.items())} for layer in own]
+
+
+def _shapes(layer: Params) -> dict[str, Any]:
     return {name: None if array is None else (array.shape, array.dtype) for name, array in layer.items()}

@@ -143,10 +143,10 @@ class SpacyParser(SpacyEstimator, DependencyParser):
     def _load_weights(self, path: Path) -> None:
         """Read the actions, then what they are chosen with."""
         check_file(path / "moves", MOST_ACTIONS)
-        self._component.from_disk(path, exclude=[*LEFT_OUT, "model"])
+        self._component.from_disk(path, exclude=LEFT_OUT)
         resize(self._component)
         doc = self._doc(Tokens(("a", "b"), ("A", "B")))
-        load_weights(self._component, path / "model", doc)
+        load_weights(self._component, path, doc)
         next(self._component.pipe([doc]))
 
     def _doc(self, tokens: Tokens) -> Doc:

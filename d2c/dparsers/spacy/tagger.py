@@ -82,7 +82,7 @@ class SpacyTagger(SpacyEstimator, TrainedTagger):
         self._build(SIZES)
         if not 0 < len(self.tags_) <= MOST_TAGS:
             raise ValueError(f"{len(self.tags_)} tags")
-        load_weights(self._component, directory / self.COMPONENT / "model", self._doc((EMPTY_FORM,)))
+        load_weights(self._component, directory / self.COMPONENT, self._doc((EMPTY_FORM,)))
 
     def _predict(self, sentences: list[list[str]]) -> Sequence[Sequence[str]]:
         with forgetting(self.nlp_):

@@ -1,7 +1,7 @@
 """A network over words, batches and the training, which spaCy's parser and tagger have in common here.
 
-A model is files of spaCy's: `model` (MessagePack, numpy's arrays in it as type, shape and bytes), and of a
-parser `moves` (the actions: JSON in MessagePack). Nothing is unpickled. Networks are built here, not from
+A model is arrays (`d2c.dparsers.spacy.internals`), and of a parser spaCy's `moves` (the actions: JSON in
+MessagePack). Nothing is unpickled. Networks are built here, not from
 spaCy's `config.cfg`, which could name functions to call.
 """
 
@@ -22,9 +22,10 @@ from thinc.api import Adam, warmup_linear
 from d2c.base.locks import SharedLock
 from d2c.dparsers.settings import SpacyTaggerSettings
 from d2c.dparsers.spacy.checkpoint import Batches, SpacyTraining
+from d2c.dparsers.spacy.internals import keep_weights
 from d2c.protocols.training import Course, Evaluate, TrainingPlan, best_state
 
-LEFT_OUT = ["vocab", "cfg"]  # of spaCy's files: words are hashed; codes, tags and sizes are settings
+LEFT_OUT = ["vocab", "cfg", "model"]  # of spaCy's files: words are hashed; codes, tags, sizes are settings
 
 # Batches of 150 or 600 words learn the same in the same time (1,000 sentences of CRAFT).
 _BATCH_WORDS, _RATE, _DROPOUT = 300, 0.002, 0.1
@@ -140,3 +141,4 @@ class SpacyEstimator:
         best = best_state(training.course, update, evaluate, component.model.to_bytes, training.keep)
         component.model.from_bytes(best)
         component.to_disk(directory / self.COMPONENT, exclude=LEFT_OUT)
+        keep_weights(component, directory / self.COMPONENT)
