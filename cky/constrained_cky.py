@@ -63,7 +63,7 @@ class ConstrainedCKY(ChartDecoder, Route):
     checkpoints: directory of a checkpoint, from which an interrupted training goes on
 
     Learned by `fit`: grammar, vocabulary, what pruning allows, weights. These are
-    averages over all steps, which PAD does not take, up to the best pass (0 where the last is 0), in float16.
+    averages over all steps, which PAD does not take, up to the best pass (0 where the last is 0), rounded.
     """
 
     abilities = RouteAbilities(confidences=True, k_best=True, packed_arcs=True, oracle=True, conventions=True)
@@ -305,7 +305,7 @@ class ConstrainedCKY(ChartDecoder, Route):
         return self.with_posteriors(dtree, repairs, constraints)
 
     def save(self, directory: Path) -> None:
-        """Write JSON, and the non-zero weights as .npz, into a directory, made if absent. Raises ModelError
+        """Write JSON, and the weights as .npz, into a directory, made if absent. Raises ModelError
         where the route is not trained yet."""
         self.check_fitted()
         learned = Learned(*(getattr(self, f"{name}_") for name in Learned._fields))

@@ -64,7 +64,7 @@ class Learned(NamedTuple):
 
 
 def write_model(directory: Path, settings: ChartSettings, learned: Learned) -> None:
-    """Write JSON, and the non-zero weights as .npz, into a directory, made if absent."""
+    """Write JSON, and the weights as .npz, into a directory, made if absent."""
     observed = learned.observed
     file = ModelFile(
         settings=settings,

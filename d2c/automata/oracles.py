@@ -109,7 +109,7 @@ class LinearOracle:
         return [[actions[number] for number in part[part >= 0].tolist()] for part in parts]
 
     def save(self, directory: Path) -> None:
-        """Write JSON, and the weights that are not 0 as .npz, into a directory, made if absent.
+        """Write JSON, and the weights as .npz, into a directory, made if absent.
 
         The system is not saved: the caller keeps what it was made of.
         """

@@ -22,7 +22,7 @@ from d2c.base.progress import EACH, at_step
 from d2c.base.store import reading_checkpoint, write_checkpoint
 from d2c.learning.adagrad import AdaGrad, Gradient
 from d2c.learning.settings import LearnerSettings
-from d2c.learning.weights import MOST_BYTES, Like, rounded, read_arrays, write_arrays
+from d2c.learning.weights import MOST_BYTES, Like, read_arrays, rounded, write_arrays
 
 Order = Callable[[int, int, int], Longs]  # seed, number of the epoch, number of examples
 Learn = Callable[[Longs], tuple[float, int]]  # takes a step for each example; the losses' sum, gold parts

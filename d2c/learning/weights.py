@@ -1,7 +1,8 @@
 """Arrays in files: `.npz` without pickles, checked against what is expected before anything is allocated.
 
-Weights are kept as whole numbers of steps, each a power of two near a 32nd of their root mean square: a
-uniform quantizer before an entropy coder, as in Gish and Pierce, "Asymptotically efficient quantizing" (1968).
+Weights are kept as whole numbers of steps, a step being a power of two and a small share of their root mean
+square: a uniform quantizer before an entropy coder (Gish and Pierce, "Asymptotically efficient quantizing",
+1968).
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class Like(NamedTuple):
 CODED = {"codes": Like("u1", 2), "steps": Like("f4", 1)}
 SPARSE = {"filled": Like("u1", 1), "values": Like("f2", 1)}  # of a table, before there were codes
 WITH_SLOTS = {"slots": Like("i4", 1), "values": Like("f4", 1)}  # as of 0.2.0
-_STEPS = 32  # that the root mean square of weights has, at least
+FINENESS = 32  # steps in the root mean square of weights: of a hundred trees two or three become others
 _MOST = (1 << 15) - 1  # steps of the largest weight
 
 
@@ -71,25 +72,27 @@ def _check(archive: zipfile.ZipFile, name: str, like: Like) -> None:
             raise ValueError(f"the array {name} has not the size that it declares")
 
 
-def rounded(weights: Floats) -> Floats:
+def rounded(weights: Floats, fineness: float = FINENESS) -> Floats:
     """Return weights `[...]` that `coded` keeps as they are: multiples of a power of two, see `_step`."""
-    [values] = decoded(coded([weights]), [weights.size])
+    [values] = decoded(coded([weights], fineness), [weights.size])
     return values.reshape(weights.shape)
 
 
-def coded(tables: Iterable[Floats]) -> Arrays:
-    """Return weights of any shapes `[...]`, one table after the other, as whole numbers of steps.
+def coded(tables: Iterable[Floats], fineness: float = FINENESS) -> Arrays:
+    """Return weights of any shapes `[...]`, one table after the other, as whole numbers of steps, of which
+    the root mean square of a table has at least `fineness`.
 
     Numbers of either sign are folded into 0, 1, 2, ... (0, -1, 1, ...), and their lower bytes kept apart from
-    their upper ones, which are nearly all 0: compressed, a weight takes five bits or six, and a 0 hardly one.
+    their upper ones, which are nearly all 0: compressed, most weights take seven bits, a 0 hardly one.
     """
     steps, numbers = list[float](), [np.zeros(0, np.int16)]
     for table in tables:
-        steps.append(_step(table))
+        steps.append(_step(table, fineness))
         numbers.append(np.rint(table.ravel() / np.float32(steps[-1])).clip(-_MOST, _MOST).astype(np.int16))
     signed = np.concatenate(numbers)
     folded = ((signed << 1) ^ (signed >> 15)).view(np.uint16)
-    return {"codes": np.stack([folded.astype(np.uint8), (folded >> 8).astype(np.uint8)]), "steps": np.array(steps, np.float32)}
+    codes = np.stack([folded.astype(np.uint8), (folded >> 8).astype(np.uint8)])
+    return {"codes": codes, "steps": np.array(steps, np.float32)}
 
 
 def decoded(arrays: Mapping[str, NDArray[Any]], sizes: Sequence[int]) -> list[Floats]:
@@ -104,16 +107,22 @@ def decoded(arrays: Mapping[str, NDArray[Any]], sizes: Sequence[int]) -> list[Fl
     return [part * step for part, step in zip(parts, steps, strict=True)]
 
 
-def _step(weights: Floats) -> float:
-    """Return a power of two: a 32nd of the root mean square of weights that are not 0, or somewhat less.
+def _step(weights: Floats, fineness: float) -> float:
+    """Return a power of two: that share of the root mean square of the weights that are not 0, or less.
 
-    Rounded weights may have another root mean square, but are multiples of half of what it says.
+    Of weights that are multiples of nearly such a step, as rounded ones are, return that: rounded once more,
+    by another root mean square, they would become others.
     """
-    values = weights[weights != 0].astype(np.float64)
+    values = weights[weights != 0]
     if not len(values):
         return 1.0
-    step = float(2.0 ** np.floor(np.log2(np.sqrt(np.mean(values**2)) / _STEPS)))
-    return step / 2 if not np.any(values % (step / 2)) else step
+    mean = np.mean(np.square(values, dtype=np.float64))
+    step = float(np.exp2(np.floor(np.log2(np.sqrt(mean) / fineness))))
+    parts = values / np.float32(step / 8)
+    if np.any(parts != np.rint(parts)):
+        return step
+    whole = parts.clip(-(1 << 30), 1 << 30).astype(np.int32)
+    return float((whole & -whole).min()) * step / 8
 
 
 def kept_in(path: Path) -> Mapping[str, Like]:
@@ -134,7 +143,7 @@ def dense(arrays: Mapping[str, NDArray[Any]], bits: int) -> Floats:
         [weights] = decoded(arrays, [size])
         return weights
     values = arrays["values"]
-    slots = _filled(arrays["filled"], size) if "filled" in arrays else arrays["slots"]
+    slots = filled_slots(arrays["filled"], size) if "filled" in arrays else arrays["slots"]
     if len(slots) != len(values) or (len(slots) and not 0 <= slots.min() <= slots.max() < size):
         raise ValueError("the slots of the weights are out of range")
     check_numbers(values)
@@ -143,7 +152,8 @@ def dense(arrays: Mapping[str, NDArray[Any]], bits: int) -> Floats:
     return weights
 
 
-def _filled(bits: NDArray[np.uint8], size: int) -> NDArray[Any]:
+def filled_slots(bits: NDArray[np.uint8], size: int) -> NDArray[Any]:
+    """Return the slots whose bits are set, in order. Raises ValueError where there is not a bit for each."""
     if len(bits) != -(-size // 8):  # before eight times as much is allocated
         raise ValueError("not a bit for each slot of the weights")
     return np.flatnonzero(np.unpackbits(bits))

@@ -255,7 +255,7 @@ class Labeler:
         return [_labelled(dtree, tuple(islice(labels, len(dtree.heads)))) for dtree in batch]
 
     def save(self, directory: Path) -> None:
-        """Write JSON, and candidates and non-zero weights as .npz, into a directory, made if absent."""
+        """Write JSON, and candidates and weights as .npz, into a directory, made if absent."""
         self._check_trained()
         file = LabelerFile(
             parameters=self.settings,

@@ -26,24 +26,30 @@ from d2c.base.errors import needing
 from d2c.base.model_files import read_as, reading, write_settings
 from d2c.base.numbers import Count, Weight
 from d2c.base.progress import counted, log
-from d2c.learning.weights import Like, check_numbers, read_arrays, write_arrays
+from d2c.learning.weights import (
+    CODED,
+    Like,
+    check_numbers,
+    coded,
+    decoded,
+    filled_slots,
+    read_arrays,
+    rounded,
+    write_arrays,
+)
 from d2c.reduction.unary.features import NodeBatch, features, flatten
 from d2c.trees.binarization import MOST_UNARIES
 from d2c.trees.ctree import CTree
 from d2c.trees.unaries import Chain, strip_unaries
 
-UNARIES_FORMAT = 1  # of the model directory; any change of the features makes a new one
+UNARIES_FORMAT = 2  # of the model directory; any change of the features makes a new one
 
 _SETTINGS, _WEIGHTS = "unaries.json", "unaries.npz"
-_ARRAYS = {
-    "symbols": Like("u8", 1),
-    "candidates": Like("i8", 2),
-    "bias": Like("f4", 2),
-    "features": Like("i8", 1),
-    "weights": Like("f4", 2),
-}
+_TABLES = {"symbols": Like("u8", 1), "candidates": Like("i8", 2), "bias": Like("f4", 2)}
+_ARRAYS = {**_TABLES, "filled": Like("u1", 1), **CODED}
 _BITS = 22  # of a feature
 _MOST_BYTES = 1 << 32  # of all arrays; many labels, and tags of a poor tagger, take more than 0.6 GiB
+_FINENESS = 0.5  # of weights: finer ones take up to five times the room, and decide no better
 _BATCH = 500  # trees whose features are extracted at once
 _MAX_ITERATIONS = 30  # a model that has not converged by then predicts as well
 
@@ -118,6 +124,9 @@ class UnaryClassifier:
             self.bias_[row, :used] = model.bias
             rows = np.searchsorted(self.features_, model.features) + 1
             self.weights_[rows, :used] += model.weights
+        self.weights_ = rounded(self.weights_, _FINENESS)
+        kept = self.weights_[1:].any(axis=1)
+        self.features_, self.weights_ = self.features_[kept], self.weights_[np.append(True, kept)]
         self._index()
 
     def _index(self) -> None:
@@ -175,7 +184,9 @@ class UnaryClassifier:
         write_settings(
             directory / _SETTINGS, UNARIES_FORMAT, ClassifierFile(self.cost, self.seed, self.chains_)
         )
-        write_arrays(directory / _WEIGHTS, {name: getattr(self, f"{name}_") for name in _ARRAYS})
+        arrays = {name: getattr(self, f"{name}_") for name in _TABLES}
+        filled = np.packbits(np.isin(np.arange(1 << _BITS), self.features_))
+        write_arrays(directory / _WEIGHTS, {**arrays, "filled": filled, **coded([self.weights_], _FINENESS)})
 
     @classmethod
     def load(cls, directory: Path) -> Self:
@@ -186,8 +197,11 @@ class UnaryClassifier:
         model.chains_ = list(file.chains)
         arrays = read_arrays(path, _ARRAYS, _MOST_BYTES)
         with reading(path):
-            for name, array in arrays.items():
-                setattr(model, f"{name}_", array)
+            for name in _TABLES:
+                setattr(model, f"{name}_", arrays[name])
+            model.features_ = filled_slots(arrays["filled"], 1 << _BITS)
+            shape = len(model.features_) + 1, model.bias_.shape[1]
+            model.weights_ = decoded(arrays, [shape[0] * shape[1]])[0].reshape(shape)
             model._check()
             model._index()
         return model
@@ -200,10 +214,8 @@ class UnaryClassifier:
             and self.chains_[0] == ()
             and self.symbols_.shape == (symbols,)
             and self.candidates_.shape == (symbols, width)
-            and self.weights_.shape == (len(self.features_) + 1, width)
             and bool(np.all((self.candidates_ >= 0) & (self.candidates_ < len(self.chains_))))
-            and bool(np.all((self.features_ > 0) & (self.features_ < 1 << _BITS)))
-            and bool(np.all(self.features_[1:] > self.features_[:-1]))
+            and bool(np.all(self.features_ > 0))
             and bool(np.all(self.symbols_[1:] > self.symbols_[:-1]))
         )
         if not fits:

@@ -33,7 +33,7 @@ from d2c.cky.search.scoring import Scorer, score_edges
 from d2c.cky.search.skeleton import heads_of
 from d2c.learning.adagrad import AdaGrad, Gradient
 from d2c.learning.learner import Epoch, fingerprint_of
-from d2c.learning.weights import halved
+from d2c.learning.weights import rounded
 from d2c.packed.arc_features import VALUED
 from d2c.packed.arcs import packed_arcs, single, with_packed_arcs
 from d2c.packed.scoring import FEWER, WEIGHTS, ArcScoring, least_probability
@@ -308,7 +308,7 @@ def test_an_interrupted_training_over_arcs_goes_on(tmp_path: Path) -> None:
     resumed = learn(tmp_path, epochs.append)
     assert [(epoch.name, epoch.number) for epoch in epochs] == [("cky over packed arcs", 3)]
     np.testing.assert_array_equal(resumed.weights_, learn(None).weights_)
-    resumed.weights_ = halved(resumed.weights_)  # it has begun with others
+    resumed.weights_ = rounded(resumed.weights_)  # it has begun with others
     with pytest.raises(ModelError, match="is of another treebank or other settings"):
         resumed.go_on(train, spoilt(resumed, train), 3)
 
@@ -342,7 +342,7 @@ def test_a_chart_goes_on_over_arcs_from_its_own_weights() -> None:
     )
     assert step_over_arcs(learner, Gradient.of(learner), asked, parts)[0] > 0
     assert route.go_on([ctree], [dtree], 1) is route
-    assert np.array_equal(route.weights_, halved(learner.truncated_average()))
+    assert np.array_equal(route.weights_, rounded(learner.truncated_average()))
     assert not np.array_equal(route.weights_, before) and route.arcs_ == ArcScoring(2.0, 0.001, 0.5, 1.0)
     with pytest.raises(ValueError):
         route.go_on([ctree], [], 1)

@@ -9,21 +9,28 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
 from d2c.base.errors import ModelError
 from d2c.learning.weights import (
+    CODED,
+    FINENESS,
     SPARSE,
     WITH_SLOTS,
+    coded,
+    decoded,
     dense,
-    halved,
+    kept_in,
     read_arrays,
-    sparse,
-    sparse_in,
+    rounded,
     write_arrays,
 )
 
 WEIGHTS = np.array([0, 0.5, 0, -2], np.float32)
+HALVES = {"filled": np.packbits(WEIGHTS != 0), "values": np.array([0.5, -2], np.float16)}
 
 
 def with_header(header: str, length: int) -> bytes:
@@ -45,24 +52,60 @@ DEEP = with_header("[" * 100, 16)
 
 
 def test_weights_come_back(tmp_path: Path) -> None:
-    write_arrays(tmp_path / "x.npz", sparse(WEIGHTS))
+    write_arrays(tmp_path / "x.npz", coded([WEIGHTS]))
+    assert kept_in(tmp_path / "x.npz") is CODED
+    np.testing.assert_array_equal(dense(read_arrays(tmp_path / "x.npz", CODED), 2), WEIGHTS)
+
+
+@given(
+    arrays(np.float32, st.integers(0, 50), elements=st.floats(-1e9, 1e9, width=32)),
+    st.sampled_from([0.5, 1, FINENESS]),
+)
+def test_weights_are_rounded_once(weights: NDArray[Any], fineness: float) -> None:
+    """To half a step, a power of two and that share of their root mean square; the largest to 2^15 steps."""
+    once = rounded(weights, fineness)
+    [step] = coded([weights], fineness)["steps"]
+    np.testing.assert_array_equal(rounded(once, fineness), once)
+    np.testing.assert_array_equal(once % step, 0)
+    values = weights[weights != 0].astype(np.float64)
+    if len(values):
+        assert fineness * step <= np.sqrt(np.mean(values**2)) or (weights == once).all()
+        assert np.abs(once - weights).max() <= max(step / 2, np.abs(weights).max() - 32767 * step)
+
+
+def test_a_weight_takes_less_room_than_a_byte(tmp_path: Path) -> None:
+    weights = np.random.default_rng(1).normal(scale=1.2, size=1 << 16).astype(np.float32)
+    for name, fineness, most in (("fine", FINENESS, 8), ("coarse", 1, 3.5)):
+        write_arrays(tmp_path / name, coded([weights], fineness))
+        assert (tmp_path / f"{name}.npz").stat().st_size * 8 < most * len(weights)
+
+
+def test_tables_one_after_the_other() -> None:
+    tables = [
+        np.array([[1, -2], [0, 0.5]], np.float32),
+        np.zeros(0, np.float32),
+        np.full(3, 1e-3, np.float32),
+    ]
+    sizes = [4, 0, 3]
+    read = decoded(coded(tables), sizes)
+    np.testing.assert_array_equal(read[0], [1, -2, 0, 0.5])
+    assert [len(one) for one in read] == sizes
+    np.testing.assert_allclose(read[2], 1e-3, rtol=1 / FINENESS)
+    for others in ([4, 3], [4, 0, 4], [7, 0, 0, 0]):
+        with pytest.raises(ValueError, match="weights of other shapes"):
+            decoded(coded(tables), others)
+
+
+def test_weights_of_half_precision_are_read_too(tmp_path: Path) -> None:
+    write_arrays(tmp_path / "x.npz", HALVES)
+    assert kept_in(tmp_path / "x.npz") is SPARSE
     np.testing.assert_array_equal(dense(read_arrays(tmp_path / "x.npz", SPARSE), 2), WEIGHTS)
-
-
-def test_weights_of_half_precision_come_back_and_others_nearly(tmp_path: Path) -> None:
-    weights = np.zeros(1 << 10, np.float32)
-    weights[[0, 7, 8, 1023]] = 0.1, -1e-7, 3e9, 1.5
-    half = halved(weights)
-    write_arrays(tmp_path / "x.npz", sparse(half))
-    assert sparse_in(tmp_path / "x.npz") is SPARSE
-    np.testing.assert_array_equal(dense(read_arrays(tmp_path / "x.npz", SPARSE), 10), half)
-    np.testing.assert_allclose(half[[0, 7, 8, 1023]], [0.1, -1e-7, 65504, 1.5], rtol=2**-11, atol=2**-25)
 
 
 def test_weights_with_their_slots_are_read_too(tmp_path: Path) -> None:
     slots, values = np.array([1, 3], np.int32), np.array([0.1, -2], np.float32)
     write_arrays(tmp_path / "x.npz", {"slots": slots, "values": values})
-    read = read_arrays(tmp_path / "x.npz", sparse_in(tmp_path / "x.npz"))
+    read = read_arrays(tmp_path / "x.npz", kept_in(tmp_path / "x.npz"))
     np.testing.assert_array_equal(dense(read, 2), np.array([0, 0.1, 0, -2], np.float32))
 
 
@@ -99,16 +142,18 @@ def test_little_that_unpacks_to_very_much(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("length", [0, 1, 30, 100, 300])
 def test_files_cut_short(length: int, tmp_path: Path) -> None:
-    write_arrays(tmp_path / "x.npz", sparse(WEIGHTS))
+    write_arrays(tmp_path / "x.npz", coded([WEIGHTS]))
     (tmp_path / "x.npz").write_bytes((tmp_path / "x.npz").read_bytes()[:length])
     with pytest.raises(ModelError, match="x.npz: is broken"):
-        read_arrays(tmp_path / "x.npz", SPARSE)
+        read_arrays(tmp_path / "x.npz", CODED)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 3e38])
 def test_what_has_no_sum(value: float) -> None:
     with pytest.raises(ValueError, match="no numbers"):
-        dense(sparse(WEIGHTS) | {"values": np.array([1, value], np.float32)}, 2)
+        dense(HALVES | {"values": np.array([1, value], np.float32)}, 2)
+    with pytest.raises(ValueError, match="no numbers"):
+        dense(coded([WEIGHTS]) | {"steps": np.array([value], np.float32)}, 2)
 
 
 def test_arrays_are_read_under_the_names_that_were_checked(tmp_path: Path) -> None:
