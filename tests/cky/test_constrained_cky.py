@@ -379,8 +379,8 @@ def test_arrays_that_do_not_fit_are_an_error(tmp_path: Path) -> None:
     with np.load(tmp_path / "weights.npz") as file:
         arrays = dict(file)
     for name, wrong in (
-        ("filled", ~arrays["filled"]),
-        ("values", arrays["values"][:-1]),
+        ("codes", arrays["codes"][:, :-1]),
+        ("steps", arrays["steps"] * np.nan),
         ("by_tag", arrays["by_tag"][:, :-1]),
         ("sides", arrays["sides"][::-1]),
         ("next_side", arrays["next_side"] + 5),

@@ -32,7 +32,7 @@ def test_spacy() -> None:
     assert layers and all({*layer.param_names} == {"W", "b", "pad"} for layer in layers)
     data = parser.model.to_dict()
     assert data.keys() == {"nodes", "attrs", "params", "shims"}
-    fill(parser.model, data["params"])
+    fill(parser.model, parser.model.to_bytes())
 
 
 def test_thinc() -> None:

@@ -60,7 +60,7 @@ def spacy(**options: Any) -> SpacyTagger:
 
 
 MAKE: dict[str, Make] = {"spacy": spacy, "stanza": stanza}
-FILES = {"spacy": Path("tagger", "model"), "stanza": Path("tagger.pt")}
+FILES = {"spacy": Path("tagger", "weights.npz"), "stanza": Path("tagger.pt")}
 WEIGHTS: dict[str, Callable[[Any], object]] = {
     "spacy": lambda tagger: tagger._component.model.to_bytes(),
     "stanza": lambda tagger: [array.tolist() for array in tagger.trainer_.model.state_dict().values()],

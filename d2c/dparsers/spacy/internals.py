@@ -20,7 +20,7 @@ from d2c.protocols.training import seeded
 # The layer of a parser that thinc tunes for a second as it is made, until its output is white.
 TUNED = "precomputable_affine"
 _MOST_BYTES = 1 << 27  # of a file of weights
-_WEIGHTS = "weights.npz"
+_WEIGHTS, _ARRAYS = "weights.npz", CODED | {"vectors": Like("f4", 1)}
 _FORMER = "model"  # of former models: thinc's own file, MessagePack
 
 Params = dict[str, Floats | None]  # of a layer
@@ -33,12 +33,12 @@ def resize(parser: Any) -> None:
 
 def keep_weights(component: Any, directory: Path) -> None:
     """Write the weights of a component into its directory, made if absent, and round its own likewise."""
-    params = component.model.to_dict()["params"]
-    matrices, vectors = _parts(params)
+    own = component.model.to_dict()
+    matrices, vectors = _parts(own["params"])
     directory.mkdir(parents=True, exist_ok=True)
     arrays = coded(matrices) | {"vectors": numpy.concatenate([vector.ravel() for vector in vectors])}
     write_arrays(directory / _WEIGHTS, arrays)
-    fill(component.model, _params(arrays, params))
+    _take(component.model, own, _params(arrays, own["params"]))
 
 
 def load_weights(component: Any, directory: Path, doc: Doc) -> None:
@@ -59,19 +59,27 @@ def load_weights(component: Any, directory: Path, doc: Doc) -> None:
     with seeded(0):
         component.model.initialize([doc])
     if path.name == _FORMER:
-        fill(component.model, srsly.msgpack_loads(path.read_bytes())["params"])
+        fill(component.model, path.read_bytes())
     else:
-        arrays = read_arrays(path, CODED | {"vectors": Like("f4", 1)}, _MOST_BYTES)
-        fill(component.model, _params(arrays, component.model.to_dict()["params"]))
+        arrays, own = read_arrays(path, _ARRAYS, _MOST_BYTES), component.model.to_dict()
+        _take(component.model, own, _params(arrays, own["params"]))
 
 
-def fill(model: Any, params: list[Params]) -> None:
-    """Fill a network that has its shapes with the weights of its layers.
+def fill(model: Any, data: bytes) -> None:
+    """Fill a network that has its shapes with weights, as thinc writes them. Raises ValueError for others."""
+    own: dict[str, Any] = model.to_dict()
+    read: Any = srsly.msgpack_loads(data)
+    if any(read[part] != own[part] for part in ("nodes", "shims")):
+        raise ValueError("a network of another structure")
+    _take(model, own, read["params"])
+
+
+def _take(model: Any, own: dict[str, Any], params: list[Params]) -> None:
+    """Give a network, `own` as thinc says it, the weights of its layers.
 
     Raises ValueError where shapes are other ones: spaCy's compiled code reads past arrays that are smaller
     than they should be.
     """
-    own: dict[str, Any] = model.to_dict()
     for layer, expected in zip(params, own["params"], strict=True):
         if _shapes(layer) != _shapes(expected):
             raise ValueError("weights of other shapes")
