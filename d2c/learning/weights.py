@@ -108,7 +108,7 @@ def decoded(arrays: Mapping[str, NDArray[Any]], sizes: Sequence[int]) -> list[Fl
 
 
 def _step(weights: Floats, fineness: float) -> float:
-    """Return a power of two: that share of the root mean square of the weights that are not 0, or less.
+    """Return a power of two: that share of the root mean square of weights `[...]` that are not 0, or less.
 
     Of weights that are multiples of nearly such a step, as rounded ones are, return that: rounded once more,
     by another root mean square, they would become others.
@@ -153,7 +153,7 @@ def dense(arrays: Mapping[str, NDArray[Any]], bits: int) -> Floats:
 
 
 def filled_slots(bits: NDArray[np.uint8], size: int) -> NDArray[Any]:
-    """Return the slots whose bits are set, in order. Raises ValueError where there is not a bit for each."""
+    """Return the slots whose bits are set, in order, of bits [ceil(size / 8)]. Raises ValueError for more."""
     if len(bits) != -(-size // 8):  # before eight times as much is allocated
         raise ValueError("not a bit for each slot of the weights")
     return np.flatnonzero(np.unpackbits(bits))
