@@ -89,7 +89,7 @@ def _take(model: Any, own: dict[str, Any], params: list[Params]) -> None:
 
 
 def _parts(params: list[Params]) -> tuple[list[Floats], list[Floats]]:
-    """Return the matrices of a network `[...]`, and its vectors [width], which stay as they are: few numbers."""
+    """Return the matrices of a network `[...]`, and its vectors [width], which stay as they are."""
     arrays = [array for layer in params for _, array in sorted(layer.items()) if array is not None]
     return [one for one in arrays if one.ndim > 1], [one for one in arrays if one.ndim == 1]
 
