@@ -24,10 +24,11 @@ from d2c.commands.terminal import report_repairs, say
 from d2c.models.model import load_route
 from d2c.reduction.encodings import ENCODINGS
 from d2c.reduction.reduction import Reduction
+from d2c.reduction.repair import NOT_NESTED
 from d2c.routes.coding import Decode, Signs, code_files
 from d2c.trees.formats.conllu import read_conllu, read_conllu_chunks
 from d2c.trees.formats.registry import FORMATS, WRITABLE, Place, format_to_write, write_treebank
-from d2c.trees.repair import Repairs
+from d2c.trees.repair import CROSSING, Repairs
 
 
 @click.command()
@@ -61,19 +62,22 @@ def decode(
 ) -> None:
     """Decode CoNLL-U from any d-parser into c-trees. Repairs are counted on standard error.
 
-    Without a model, unary nodes are restored only with the H&N-encoding (spine), and crossing arcs make gaps
-    if the format can hold them. Export and XML files are written by a single process.
+    Without a model, unary nodes are restored only with the H&N-encoding (spine), and gaps are kept by formats
+    that can hold them (discbracket, export, ...), but closed in brackets. Export and XML files are written by
+    a single process.
     """
     if model and encoding:
         raise click.UsageError("the model says the encoding; give one of --model and --encoding")
     repairs, signs, doing = Repairs(), Signs(), f"decoding {file_name(conllu)}"
+    continuous = closes = False
     if model:
         route = load_route(model)
         to = to or format_for(route.gaps_, output)
     else:
         to = to or format_to_write(output)
         name = encoding or "direct"
-        route = Reduction(name, continuous="gaps" not in FORMATS[to].holds or ENCODINGS[name].continuous_only)
+        continuous, closes = ENCODINGS[name].continuous_only, "gaps" not in FORMATS[to].holds
+        route = Reduction(name, continuous=continuous or closes)
     write = FORMATS[to].write
     if write is None or not write.joinable:
         with open_output(output) as stream:
@@ -89,6 +93,8 @@ def decode(
                 repairs.add(batch.repairs)
             signs.update(batch.signs or ())
     report_repairs(repairs)
+    if closes and not continuous and (repairs.counts[CROSSING] or repairs.counts[NOT_NESTED]):
+        say(f"{file_name(conllu)}: gaps were closed, which {to} cannot hold; --to discbracket keeps them")
     if count := signs["untagged"]:
         tagless = f"{many(count, 'sentence')} without tags, in XPOS or UPOS"
         say(f"{file_name(conllu)}: {tagless}; a model needs them for unary nodes and repairs")

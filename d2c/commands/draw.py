@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from d2c.base.errors import FormatError, located
-from d2c.base.files import open_binary_output
+from d2c.base.files import file_name, open_binary_output
 from d2c.base.inputs import ending_of, names_of
 from d2c.commands.options import (
     check_ending,
@@ -39,8 +39,8 @@ from d2c.trees.formats.registry import DTREE_SUFFIXES
 @click.option(
     "--sentence",
     type=click.IntRange(1),
-    help="Draw only the sentence with this number, counted through all files.  [default for pictures: the "
-    "first]",
+    help="Draw only the sentence with this number of each file; a picture shows one.  [default for pictures: "
+    "the first]",
 )
 def draw(
     trees: tuple[Path, ...],
@@ -60,29 +60,41 @@ def draw(
 
     check_ending(output, ENDINGS)
     ending = ending_of(output) or (".svg" if svg else ".txt")
-    route, single = Reduction("direct", head_rules), bool(sentence) or ending != ".txt"
+    route, picture, drawn = Reduction("direct", head_rules), ending != ".txt", ""
     files = reading.files(trees, *DTREE_SUFFIXES)
     # One sentence is drawn as soon as it is read, so that errors cannot wait for the end of the file.
-    faults = replace(reading.faults, limit=1) if single else reading.faults
+    faults = replace(reading.faults, limit=1) if sentence or picture else reading.faults
+    chosen = _chosen(files, replace(reading, faults=faults), sentence)
     with open_binary_output(output) as stream:
-        numbered = numbered_sentences(files, replace(reading, faults=faults), dtrees=True)
-        for number, read in numbered:
+        for drawn, number, read in chosen:
+            with located(drawn, number):
+                dtree = route.encode(read.ctree) if read.ctree else read.dtree
+                stream.write(drawing(read.ctree, dtree, what if read.ctree else "dtree", ending))
+            if picture:
+                break
+        if sentence and not drawn:
+            raise FormatError(names_of(files), 0, sentence, "there is no such sentence")
+    if picture and _has_more(chosen):
+        shown = f"sentence {sentence}" if sentence else "the first sentence"
+        of, other = (f" of {drawn}", "a file alone") if len(files) > 1 else ("", "--sentence N")
+        say(f"{names_of(files)}: the picture shows {shown}{of}; {other} draws another")
+
+
+def _chosen(
+    files: Iterable[Path], reading: Reading, sentence: int | None
+) -> Iterator[tuple[str, int, Sentence]]:
+    """Yield the sentences of files, or that of each with a number, after the file's name and its number."""
+    for file in files:
+        for number, read in numbered_sentences(file, reading, dtrees=True):
             if sentence in (None, number):
-                with located(names_of(files), number):
-                    dtree = route.encode(read.ctree) if read.ctree else read.dtree
-                    stream.write(drawing(read.ctree, dtree, what if read.ctree else "dtree", ending))
-                if single:
-                    break
-        else:
-            if sentence:
-                raise FormatError(names_of(files), 0, sentence, "there is no such sentence")
-    if single and not sentence and _has_more(numbered):
-        say(f"{names_of(files)}: the picture shows the first sentence; --sentence N draws another")
+                yield file_name(file), number, read
+            if number == sentence:
+                break
 
 
-def _has_more(numbered: Iterator[tuple[int, Sentence]]) -> bool:
+def _has_more(chosen: Iterator[tuple[str, int, Sentence]]) -> bool:
     """Return whether sentences follow, also such as cannot be read."""
     try:
-        return next(numbered, None) is not None
+        return next(chosen, None) is not None
     except FormatError:
         return True

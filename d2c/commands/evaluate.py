@@ -106,7 +106,8 @@ def _attachment(pairs: Pairs, punctuation: bool) -> Iterator[str]:
     read_file = partial(read_conllu, charset=pairs.reading.charset)
     read = of_each(lambda path: refusing(read_file, path, pairs.reading.faults))
     totals = AttachmentTotals(punctuation)
-    for number, (a, b) in enumerate(pairs.of(read), 1):
+    scoring = shown(pairs.of(read), "sentences", f"scoring {names_of(pairs.guess)}", files_of(pairs.guess))
+    for number, (a, b) in enumerate(scoring, 1):
         if len(a.heads) != len(b.heads):
             message = f"{many(len(b.heads), 'token')}; {names_of(pairs.gold)} has {len(a.heads)}"
             raise FormatError(names_of(pairs.guess), 0, number, message)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from d2c.base.errors import NoTree, Refusals
 from d2c.base.files import file_name
-from d2c.base.inputs import Paths, files_of, is_called
+from d2c.base.inputs import is_called
 from d2c.parsing.json_lines import read_parsed
 from d2c.parsing.sentence import Sentence
 from d2c.trees.formats.conllu import CONLLU, read_conllu
@@ -47,24 +47,19 @@ def sentences_in(file: Path, reading: Reading, refusals: Refusals, dtrees: bool 
     return (Sentence(ctree.tokens, ctree=ctree) for ctree in ctrees)
 
 
-def numbered_sentences(
-    files: Paths, reading: Reading, dtrees: bool = False
-) -> Iterator[tuple[int, Sentence]]:
-    """Yield sentences with trees, each after its number in the file, or in all files together, from 1.
+def numbered_sentences(file: Path, reading: Reading, dtrees: bool = False) -> Iterator[tuple[int, Sentence]]:
+    """Yield the sentences of a file with trees, each after its number there, from 1.
 
     dtrees: of CoNLL-U without c-trees, too
 
     All sentences count, also those that could not be read. Those that could not be parsed are left out, and
     named. Raises FormatError.
     """
-    before, told = 0, reading.faults.skipped or reading.faults.no_tree
-    for file in files_of(files):
-        refusals, count = Refusals(reading.faults), 0
-        read = sentences_in(file, reading, refusals, dtrees and not treebank_in(file))
-        for count, sentence in enumerate(refusals.over(read), 1):
-            number = count + refusals.count
-            if sentence.error:
-                told(NoTree(file_name(file), 0, number, sentence.why))
-            else:
-                yield before + number, sentence
-        before += count + refusals.count
+    refusals, told = Refusals(reading.faults), reading.faults.skipped or reading.faults.no_tree
+    read = sentences_in(file, reading, refusals, dtrees and not treebank_in(file))
+    for count, sentence in enumerate(refusals.over(read), 1):
+        number = count + refusals.count
+        if sentence.error:
+            told(NoTree(file_name(file), 0, number, sentence.why))
+        else:
+            yield number, sentence

@@ -119,6 +119,9 @@ def test_what_a_format_cannot_hold(gaps: Path, tmp_path: Path) -> None:
     # Without a model, what is written as brackets is made continuous, and the repair is counted.
     done = ok("decode", conllu)
     assert done.stdout.startswith("(TOP (S ") and "order not nested" in done.stderr
+    closed = f"{conllu}: gaps were closed, which brackets cannot hold; --to discbracket keeps them"
+    assert done.stderr.splitlines()[-1] == closed
+    assert "gaps" not in ok("decode", conllu, "--to", "discbracket").stderr
     gaps.write_text("(S (A 0=a) (B 1=b))\n(S (A 0=#500) (B 1=b))\n")
     for command in ("convert", gaps, tmp_path / "x.export"), ("encode", gaps, "-o", conllu):
         done = d2c(*command)

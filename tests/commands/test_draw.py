@@ -9,7 +9,7 @@ from pathlib import Path
 from xml.etree.ElementTree import fromstring
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 from d2c import Tree
 from d2c.base.errors import ModelError
@@ -111,21 +111,28 @@ def test_a_picture_shows_one_sentence_and_says_so(trees: Path, tmp_path: Path) -
     assert "too long" in CliRunner().invoke(cli, ["draw", str(file), "--svg"]).stderr
 
 
-def test_several_files_are_counted_through(trees: Path, tmp_path: Path) -> None:
+def test_a_number_is_that_of_a_sentence_in_each_file(tmp_path: Path) -> None:
     """Those of a directory, as `corpus` writes it, too; sentences without a tree have a number."""
     (tmp_path / "a").mkdir()
-    (tmp_path / "a" / "1.mrg").write_text("(S (A a))\n(())\n")
+    (tmp_path / "a" / "1.mrg").write_text("(S (A a))\n(())\n(S (D d))\n")
     (tmp_path / "a" / "2.conllu").write_text("1\tb\t_\tB\t_\t_\t0\troot\t_\t_\n\n")
-    (tmp_path / "a" / "3.mrg").write_text("(S (C c))\n")
-    for given in ([tmp_path / "a"], [*sorted((tmp_path / "a").iterdir())]):
-        for number, row in ((1, "1  a  A  root"), (3, "1  b  B  root"), (4, "1  c  C  root")):
-            run = CliRunner().invoke(
-                cli, ["draw", *map(str, given), "--what", "dtree", "--sentence", str(number)]
-            )
-            assert run.stdout.splitlines() == [row], run.exception
-        run = CliRunner().invoke(cli, ["draw", *map(str, given), "--sentence", "5"])
-        first = tmp_path / "a" / "1.mrg"
-        assert str(run.exception) == f"{first} and 2 more files: sentence 5: there is no such sentence"
+    first, second = sorted((tmp_path / "a").iterdir())
+
+    for given in ([tmp_path / "a"], [first, second]):
+        words = ["draw", *map(str, given), "--what", "dtree"]
+
+        def drawn(*options: str, words: list[str] = words) -> Result:
+            return CliRunner().invoke(cli, [*words, *options])
+
+        assert drawn("--sentence", "1").stdout.splitlines() == ["1  a  A  root", "1  b  B  root"]
+        assert drawn("--sentence", "3").stdout.splitlines() == ["1  d  D  root"]
+        assert str(drawn("--sentence", "2").exception) == (
+            f"{first} and 1 more file: sentence 2: there is no such sentence"
+        )
+        for options, shown in ((("--sentence", "1"), "sentence 1"), ((), "the first sentence")):
+            told = f"the picture shows {shown} of {first}; a file alone draws another"
+            assert told in drawn("--svg", *options).stderr
+        assert "shows" not in drawn("--svg", "--sentence", "3").stderr
 
 
 def test_a_sentence_that_is_not_there(trees: Path, tmp_path: Path) -> None:

@@ -55,3 +55,10 @@ def test_semirings_equal_enumeration(seed: int) -> None:
     assert len(begin) == len(best_totals) + 1
     best = set(every[int(np.argmax(totals))])
     assert set(viterbi(forest, scores).tolist()) == best or totals.count(max(totals)) > 1
+
+
+def test_the_first_of_equally_good_derivations_is_the_best() -> None:
+    """As docs/encodings.md says of ties."""
+    forest = Forest(*np.array([[1, 1, 2, 2], [0, 0, 1, 1], [-1] * 4], np.int32), 3)
+    scores = np.array([1, 1, 0, 0], np.float32)
+    assert viterbi(forest, scores).tolist() == k_best(forest, scores, 1)[1].tolist() == [0, 2]
