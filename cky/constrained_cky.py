@@ -17,7 +17,7 @@ from d2c.base.counting import commonest, many
 from d2c.base.progress import counted, log
 from d2c.cky.decoding import ChartDecoder
 from d2c.cky.grammar import ROOT, Grammar, Rule, levels_of
-from d2c.cky.learning.gold import NOT_NESTED, UNREACHED, Gold, tell_left_out
+from d2c.cky.learning.gold import DISORDERED, UNREACHED, Gold, tell_left_out
 from d2c.cky.learning.svm import (
     BEGIN,
     EPOCHS,
@@ -147,7 +147,7 @@ class ConstrainedCKY(ChartDecoder, Route):
             self.arcs_ = self.arcs_._replace(learned=1.0)
         gold = [self.gold(*pair) for pair in pairs]
         without = [number for number, one in enumerate(gold, 1) if one.derivation is None]
-        tell_left_out({NOT_NESTED: without}, len(gold))
+        tell_left_out({DISORDERED: without}, len(gold))
         examples = self._examples_over_arcs(gold, [pair[1] for pair in pairs])
         learner = AdaGrad.after(self.weights_, SQUARES, self.settings.rate, self.settings.penalty)
         training = self._training(examples, epochs, learner)
@@ -157,10 +157,10 @@ class ConstrainedCKY(ChartDecoder, Route):
     def _examples(self, treebank: Iterable[Gold]) -> Iterator[ChartExample]:
         """Yield what is learned from over single d-trees; where heads are not the gold ones, the oracle's
         derivation. Say at the end from which trees nothing is."""
-        number, left_out = 0, {NOT_NESTED: list[int](), UNREACHED: list[int]()}
+        number, left_out = 0, {DISORDERED: list[int](), UNREACHED: list[int]()}
         for number, gold in enumerate(counted(treebank, "cky: derivations"), 1):
             if gold.derivation is None:
-                left_out[NOT_NESTED].append(number)
+                left_out[DISORDERED].append(number)
                 continue
             parts = gold.parts(self.grammar_)
             if [*gold.heads] != [*gold.gold_heads]:

@@ -19,7 +19,7 @@ from d2c.trees.dtree import head_outward, modifiers_of
 from d2c.trees.labels import quote
 
 _NO_RULE = -9  # number of a rule that the grammar does not have
-NOT_NESTED = (
+DISORDERED = (
     "a gap in an order that is not nested has no derivation; --move-punctuation leaves fewer of these, and "
     "--continuous raise none"
 )
