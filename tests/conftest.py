@@ -1,7 +1,7 @@
 """For all tests: small real models, and a browser.
 
 OpenMP's threads leave the cores to others while they wait, as in `d2c.commands.cli`. On a busy machine
-hypothesis does not take a pause for a slow test.
+hypothesis does not take a pause for a slow test. `--hypothesis-profile thorough` has it try more.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from tests.pages import chromium
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # read when torch is loaded
 settings.register_profile("thorough", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("quick", settings.get_profile("thorough"), max_examples=40)
-settings.load_profile("quick")  # unless --hypothesis-profile names another one
+settings.load_profile("quick")
 
 SAMPLE = Path(__file__).parents[1] / "data" / "sample" / "train.mrg"
 Once = Callable[[str, Callable[[Path], None]], Path]
