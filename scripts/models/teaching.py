@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from statistics import fmean
@@ -20,6 +20,7 @@ from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import format_bracket
 from d2c.trees.formats.conllu import read_conllu
+from treebanks.corrections import corrected
 from treebanks.penn import joined, quoted, to_penn
 from treebanks.silver import agrees
 
@@ -87,7 +88,7 @@ def _parsed(teacher: str, models: Path, given: Sequence[DTree]) -> Iterator[CTre
     model = Model.load(directory, allow_pipeline=pipeline or None)
     if not model.dparser.abilities.given:
         return model.parse(Tokens.untagged(joined(one).tokens.forms) for one in given)
-    ctrees = model.route.decode_all(given)
+    ctrees = map(corrected, model.route.decode_all(given), given)
     return (tree for tree in map(to_penn, ctrees) if tree is not None)
 
 
@@ -123,4 +124,5 @@ def read_dtrees(path: Path) -> Iterator[DTree]:
     """Yield the d-trees of a CoNLL-U file, but very short and very long ones."""
     for dtree in read_conllu(path):
         if _SHORTEST <= len(joined(dtree).tokens) <= _LONGEST:
-            yield DTree(quoted(dtree.tokens), dtree.heads, dtree.labels)
+            tokens = replace(quoted(dtree.tokens), lemmas=dtree.tokens.lemmas)
+            yield DTree(tokens, dtree.heads, dtree.labels)

@@ -36,6 +36,7 @@ class Relations:
         self.forms = [form.lower() for form in dtree.tokens.forms]
         self.full = dtree.labels or ("_",) * len(self.heads)
         self.plain = [label.partition(":")[0] for label in self.full]
+        self.lemmas = dtree.tokens.lemmas or tuple(self.forms)
         self.features = dtree.tokens.morphs or ("_",) * len(self.heads)
         self.below = modifiers_of(dtree.heads)
 

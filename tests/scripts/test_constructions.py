@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
+from d2c.trees.formats.brackets import format_bracket, parse_bracket
 from models.everyday import read_everyday
 from treebanks.constructions import CONSTRUCTIONS, constructions_of, count
+from treebanks.corrections import corrected
 
 
 def dtree(lines: str) -> DTree:
@@ -65,3 +68,35 @@ def test_sentences_are_counted(tmp_path: Path) -> None:
     line = "1\tGo\tgo\tVERB\tVB\tMood=Imp\t0\troot\t_\t_\n\n"
     (tmp_path / "a.ud.conllu").write_text(line * 2 + line.replace("Mood=Imp", "_"), encoding="utf-8")
     assert count(tmp_path / "a.ud.conllu") == {"all": 3, "imperatives": 2}
+
+
+HAPPY = "We PRP 2 nsubj; made VBD 0 root; him PRP 2 obj; happy JJ 2 xcomp"
+TO_GO = "We PRP 2 nsubj; {} VBD 0 root; him PRP 2 obj; to TO 5 mark; go VB 2 xcomp"
+LIST = "1 LS 3 dep; . . 1 punct; Go VB 0 root"
+
+
+@pytest.mark.parametrize(
+    ("lines", "before", "after"),
+    [
+        (HAPPY, "(VP made (NP him) (ADJP happy))", "(VP made (S (NP him) (ADJP happy)))"),
+        (HAPPY, "(VP made (NP him) (S (ADJP happy)))", "(VP made (S (NP him) (ADJP happy)))"),
+        (HAPPY, "(VP made (S (NP him) (ADJP happy)))", "(VP made (S (NP him) (ADJP happy)))"),
+        (HAPPY, "(VP made (NP him) happy)", "(VP made (NP him) happy)"),
+        (TO_GO.format("want"), "(VP want (NP him) (VP to go))", "(VP want (S (NP him) (VP to go)))"),
+        (TO_GO.format("want"), "(VP want (NP him) (S (VP to go)))", "(VP want (S (NP him) (VP to go)))"),
+        (TO_GO.format("told"), "(VP told (NP him) (VP to go))", "(VP told (NP him) (S (VP to go)))"),
+        (TO_GO.format("told"), "(VP told (NP him) (S (VP to go)))", "(VP told (NP him) (S (VP to go)))"),
+        (LIST, "(S 1 . (VP Go))", "(S (LST 1 .) (VP Go))"),
+        (LIST, "(S (LST 1) . (VP Go))", "(S (LST 1) . (VP Go))"),
+    ],
+)
+def test_what_a_d_tree_says_of_a_c_tree(lines: str, before: str, after: str) -> None:
+    given = dtree(lines)
+    tagged = [f"({tag} {form})" for form, tag in zip(given.tokens.forms, given.tokens.tags, strict=True)]
+
+    def tree(text: str) -> str:
+        for form, leaf in zip(given.tokens.forms, tagged, strict=True):
+            text = re.sub(rf"(?<=[ ]){re.escape(form)}(?=[ )])", leaf, text)
+        return f"(TOP {text})" if text.startswith("(S") else f"(TOP (S (NP {tagged[0]}) {text}))"
+
+    assert format_bracket(corrected(parse_bracket(tree(before)), given)) == tree(after)
