@@ -27,10 +27,11 @@ COMMANDS = [*sorted(SCRIPTS.glob("*.py")), *BENCHMARKS]
 HELP = """
 import os, runpy, sys
 import nltk, numba, spacy, stanza, torch  # what takes long, once; nothing of d2c
-sys.modules.update(dict.fromkeys(("matplotlib", "pandas", "pyarrow", "ray")))  # not of README's environment
+absent = dict.fromkeys(("matplotlib", "pandas", "pyarrow", "ray"))  # from the README's environment
 
 for script in sys.argv[1:]:
     if not os.fork():
+        sys.modules.update({} if script.endswith("fuzz.py") else absent)
         sys.argv[:], sys.path[0] = [script, "--help"], os.path.dirname(script)
         sys.stdout = open(os.path.basename(script), "w")
         try:
