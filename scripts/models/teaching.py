@@ -76,6 +76,7 @@ def taught(lesson: Lesson, treebanks: Path, models: Path, folder: Path, say: Pro
         for dtree, *ctrees in zip(given, *parses, strict=True):
             voted = combine([*map(Parse, ctrees)]).ctree
             if voted.labels and _is_sure(lesson, dtree, voted, ctrees):
+                voted = corrected(voted, joined(dtree)) if dtree.labels else voted
                 stream.write(f"{format_bracket(voted)}\n")
                 kept += 1
     say(f"{file}: {many(kept, 'sentence')}, of which they are sure")
@@ -88,7 +89,7 @@ def _parsed(teacher: str, models: Path, given: Sequence[DTree]) -> Iterator[CTre
     model = Model.load(directory, allow_pipeline=pipeline or None)
     if not model.dparser.abilities.given:
         return model.parse(Tokens.untagged(joined(one).tokens.forms) for one in given)
-    ctrees = map(corrected, model.route.decode_all(given), given)
+    ctrees = model.route.decode_all(given)
     return (tree for tree in map(to_penn, ctrees) if tree is not None)
 
 
@@ -125,4 +126,4 @@ def read_dtrees(path: Path) -> Iterator[DTree]:
     for dtree in read_conllu(path):
         if _SHORTEST <= len(joined(dtree).tokens) <= _LONGEST:
             tokens = replace(quoted(dtree.tokens), lemmas=dtree.tokens.lemmas)
-            yield DTree(tokens, dtree.heads, dtree.labels)
+            yield DTree(tokens, dtree.heads, labels=dtree.labels)

@@ -140,13 +140,18 @@ def _tag(word: Sequence[int], tags: Sequence[str]) -> str:
 
 
 def joined(dtree: DTree) -> DTree:
-    """Return the d-tree, without labels, over the words that hyphens make (`words_of`)."""
+    """Return the d-tree over the words that hyphens make (`words_of`): a word has the head, label and lemma
+    of its first token whose head is in another word."""
     forms, tags, words = dtree.tokens.forms, dtree.tokens.tags, words_of(dtree.tokens)
     place = {0: 0} | {i + 1: number for number, word in enumerate(words, 1) for i in word}
-    above = ([place.get(dtree.heads[i], 0) for i in word] for word in words)
-    heads = [next((h for h in own if h != number), 0) for number, own in enumerate(above, 1)]
-    tokens = Tokens(tuple(_form(w, forms, tags) for w in words), tuple(_tag(w, tags) for w in words))
-    return DTree(tokens, tuple(heads))
+    above = [place.get(head, 0) for head in dtree.heads]
+    tops = [next((i for i in own if above[i] != n), own[0]) for n, own in enumerate(words, 1)]
+    lemmas, labels = [
+        column and tuple([column[i] for i in tops]) for column in (dtree.tokens.lemmas, dtree.labels)
+    ]
+    heads = [above[i] if above[i] != n else 0 for n, i in enumerate(tops, 1)]
+    columns = tuple(_form(w, forms, tags) for w in words), tuple(_tag(w, tags) for w in words)
+    return DTree(Tokens(*columns, lemmas), tuple(heads), labels=labels)
 
 
 def _lowest(word: Sequence[int], parents: Sequence[int]) -> int:

@@ -21,7 +21,7 @@ from d2c.trees.formats.reading import CLEANED
 from models import teaching
 from models.everyday import LISTS, Everyday, found, read_everyday
 from models.teaching import Lesson, read_tagged_text, taught
-from treebanks.penn import penn_trees, write_parts
+from treebanks.penn import joined, penn_trees, write_parts
 from treebanks.silver import contradictions, mended
 
 TREE = "(TOP (S (NP (PRP I)) (VP (VBD saw) (NP (DT a) (NN dog)) (PP (IN with) (NP (NN glee)))) (. .)))"
@@ -149,6 +149,21 @@ def test_a_teacher_s_trees_are_kept_where_it_is_sure(tmp_path: Path, monkeypatch
     )  # made once
     taught(Lesson(text.name, ("en",), share=0.34), tmp_path, tmp_path, tmp_path / "third", said.append)
     assert said[2] == "en parse 1 sentence of some-text.txt.gz"
+
+
+def test_d_trees_of_lessons_have_their_labels(tmp_path: Path) -> None:
+    """Converters see relations; of words that hyphens make, those of the token whose head is elsewhere."""
+    rows = [("Cat", "NN", 4, "nsubj"), ("-", "HYPH", 3, "punct"), ("like", "JJ", 1, "amod")]
+    rows.append(("ate", "VBD", 0, "root"))
+    with gzip.open(tmp_path / "some.ud.conllu.gz", "wt") as stream:
+        for i, (word, tag, head, label) in enumerate(rows, 1):
+            stream.write(f"{i}\t{word}\t{word[0]}\t_\t{tag}\t_\t{head}\t{label}\t_\t_\n")
+        stream.write("\n")
+    (one,) = teaching.read_dtrees(tmp_path / "some.ud.conllu.gz")
+    assert (one.heads, one.labels, one.symbols) == ((4, 3, 1, 0), ("nsubj", "punct", "amod", "root"), None)
+    whole = joined(one)
+    assert (whole.tokens.forms, whole.tokens.lemmas) == (("Cat-like", "ate"), ("C", "a"))
+    assert (whole.heads, whole.labels) == ((2, 0), ("nsubj", "root"))
 
 
 def test_teachers_vote_and_some_convert_gold_dtrees(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
