@@ -99,5 +99,6 @@ def tell_left_out(numbers: Mapping[str, Sequence[int]], trees: int) -> None:
     """Say of how many trees nothing is learned, and of which first, by the reason. numbers: from 1"""
     for why, left_out in numbers.items():
         if left_out:
-            of = f"{many(len(left_out), 'tree')} of {trees:,} (sentence {first_few(left_out)})"
+            named = f"sentence{'s' * (len(left_out) > 1)} {first_few(left_out)}"
+            of = f"{many(len(left_out), 'tree')} of {trees:,} ({named})"
             log.warning("%s", f"cky: nothing is learned from {of}: {why}")

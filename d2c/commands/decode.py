@@ -69,15 +69,15 @@ def decode(
     if model and encoding:
         raise click.UsageError("the model says the encoding; give one of --model and --encoding")
     repairs, signs, doing = Repairs(), Signs(), f"decoding {file_name(conllu)}"
-    continuous = closes = False
+    closes = False
     if model:
         route = load_route(model)
         to = to or format_for(route.gaps_, output)
     else:
         to = to or format_to_write(output)
         name = encoding or "direct"
-        continuous, closes = ENCODINGS[name].continuous_only, "gaps" not in FORMATS[to].holds
-        route = Reduction(name, continuous=continuous or closes)
+        holds, continuous = "gaps" in FORMATS[to].holds, ENCODINGS[name].continuous_only
+        route, closes = Reduction(name, continuous=continuous or not holds), not (continuous or holds)
     write = FORMATS[to].write
     if write is None or not write.joinable:
         with open_output(output) as stream:
@@ -93,10 +93,10 @@ def decode(
                 repairs.add(batch.repairs)
             signs.update(batch.signs or ())
     report_repairs(repairs)
-    if closes and not continuous and (repairs.counts[CROSSING] or repairs.counts[NOT_NESTED]):
+    if mismatch := signs.mismatch(route):
+        say(f"{file_name(conllu)}: {mismatch}")
+    elif closes and (repairs.counts[CROSSING] or repairs.counts[NOT_NESTED]):
         say(f"{file_name(conllu)}: gaps were closed, which {to} cannot hold; --to discbracket keeps them")
     if count := signs["untagged"]:
         tagless = f"{many(count, 'sentence')} without tags, in XPOS or UPOS"
         say(f"{file_name(conllu)}: {tagless}; a model needs them for unary nodes and repairs")
-    if mismatch := signs.mismatch(route):
-        say(f"{file_name(conllu)}: {mismatch}")

@@ -26,7 +26,7 @@ from d2c.trees.repair import Repairs, projectivize
 from d2c.trees.scores.matches import percent
 
 _ENCODINGS = "direct", "delta", "spine"  # that labels show, where there are no others
-_MANY = 100  # labels, of which one at least is a 0 in the delta encoding
+_MANY = 100  # labels, of which one at least has a number, in the delta encoding 0
 
 
 class Statistics:
@@ -147,13 +147,14 @@ class Decode:
 
 
 class Signs(Counter[str]):
-    """Counts sentences in which no word has a tag (`untagged`), and what labels show of their encoding: those
-    with a number, roots with their spine, sentences with a difference of 0."""
+    """Counts words, sentences in which none has a tag (`untagged`), and what labels show of their encoding:
+    those with a number, sentences whose root has its spine, and those with a difference of 0."""
 
     def over(self, dtrees: Iterable[DTree]) -> Iterator[DTree]:
         """Yield the d-trees."""
         for dtree in dtrees:
             tags, labels = dtree.tokens.tags, " ".join((*(dtree.labels or ()), ""))
+            self["words"] += len(tags)
             self["untagged"] += tags.count("_") == len(tags)
             self["numbers"] += labels.count("#")
             self["spines"] += f"{ROOT}|" in labels
@@ -161,14 +162,17 @@ class Signs(Counter[str]):
             yield dtree
 
     def mismatch(self, route: Route) -> str:
-        """Return that labels have another encoding than the route reads; "" where they do not show that."""
-        if not isinstance(route, Reduction) or route.abilities.own_labels or not self["numbers"]:
+        """Return that labels have another encoding than the route reads, or none; "" where they do not show
+        that."""
+        if not isinstance(route, Reduction) or route.abilities.own_labels or route.encoding not in _ENCODINGS:
             return ""
+        if not self["numbers"]:
+            said = "its labels are not those of `d2c encode`: they say nothing of phrases"
+            return said if self["words"] >= _MANY else ""
         shown, read = "spine" if self["spines"] else "delta" if self["zeros"] else "direct", route.encoding
         sure = shown != "direct" or read == "spine" or self["numbers"] >= _MANY
-        if read == shown or read not in _ENCODINGS or not sure:
-            return ""
-        return f"its labels look like those of the encoding {shown}, but were read as {read}"
+        said = f"its labels look like those of the encoding {shown}, but were read as {read}"
+        return said if read != shown and sure else ""
 
 
 def code_files(

@@ -147,7 +147,7 @@ def test_trees_that_teach_nothing_are_counted_and_named(caplog: pytest.LogCaptur
         route.fit([plain] * 2, dtrees=dtrees)
         ConstrainedCKY(epochs=1, table_bits=8, max_unaries=0).fit([plain, parse_bracket("(S (N a))")])
     first, second, third = caplog.messages
-    assert first.startswith("cky: nothing is learned from 6 trees of 8 (sentence 2, 3, 4, 5, 6, ...): a gap")
+    assert first.startswith("cky: nothing is learned from 6 trees of 8 (sentences 2, 3, 4, 5, 6, ...): a gap")
     assert second.startswith("cky: nothing is learned from 1 tree of 2 (sentence 2): the grammar makes no")
     assert third.startswith("cky: nothing is learned from 1 tree of 2: --pruning and --max-unaries leave")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -79,6 +80,10 @@ def test_labels_of_another_encoding(tmp_path: Path, written: str) -> None:
         for target in ("y.mrg", "y.export"):
             _, *said = run("decode", conllu, "-o", tmp_path / target, "--encoding", read).stderr.splitlines()
             assert said == ([] if read == written or unsure else [named])
+    conllu.write_text(2 * re.sub(r"#\d", "", conllu.read_text()))  # as of a parser with its own labels
+    said = run("decode", conllu, "-o", tmp_path / "y", "--encoding", written).stderr
+    assert said.endswith("labels are not those of `d2c encode`: they say nothing of phrases\n")
+    run("encode", trees, "-o", conllu, "--encoding", written)
     if written == "direct":
         conllu.write_text(2 * conllu.read_text())
         assert (
