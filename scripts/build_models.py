@@ -8,8 +8,9 @@ directory. Reads $D2C_TREEBANKS (default ../shared/treebanks).
 
 With --anew, of models that are there already one part is made again, and no network is trained. confidences:
 the model parses the trees that its recipe holds out, and a new calibration is fitted to that
-(`d2c.models.calibration`). card: with what the recipe says now of data, ablation and what other scripts
-measured, and the size; all else stays as it was when the model was built.
+(`d2c.models.calibration`). files: they are written as models are kept now, and the model is scored again.
+card: with what the recipe says now of data, ablation and what other scripts measured, and the size; all else
+stays as it was when the model was built.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import click
 from benchmarks.shared import say
 from d2c.base.errors import FormatError, ModelError
 from d2c.models.names import is_model
-from models.build import build, recalibrate
+from models.build import build, recalibrate, rewrite
 from models.cards import renew
 from models.recipes import RECIPES
 from treebanks.files import folder
@@ -33,7 +34,9 @@ from treebanks.files import folder
 @click.option("--treebanks", type=click.Path(path_type=Path), help="Their folder.  [default: $D2C_TREEBANKS]")
 @click.option("-o", "--output", type=click.Path(path_type=Path), default="models", show_default=True)
 @click.option("--checkpoints", type=click.Path(path_type=Path), help="Folder from which training goes on.")
-@click.option("--anew", type=click.Choice(["confidences", "card"]), help="Make only this part again.")
+@click.option(
+    "--anew", type=click.Choice(["confidences", "files", "card"]), help="Make only this part again."
+)
 def main(
     names: tuple[str, ...], treebanks: Path | None, output: Path, checkpoints: Path | None, anew: str | None
 ) -> None:
@@ -43,6 +46,8 @@ def main(
         try:
             if anew == "card":
                 renew(directory, recipe)
+            elif anew == "files":
+                rewrite(recipe, directory, place)
             elif anew:
                 recalibrate(recipe, directory, place, say, checkpoints)
             else:

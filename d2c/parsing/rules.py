@@ -15,6 +15,7 @@ from d2c.routes.dparsers import DPARSERS
 from d2c.routes.rows import class_of
 
 _CODE = re.compile("[a-z]{2,3}")
+_LONGEST = {"ja": {"nlp": {"tokenizer": {"split_mode": "C"}}}}  # words of SudachiPy's: treebanks cut rarely
 
 
 def rules_of(directory: Path, load: Callable[[], Model], language: str | None = None) -> TextRules:
@@ -42,4 +43,4 @@ def language_rules(language: str) -> TextRules:
     with loading(name, "spaCy has no rules"):  # some languages need packages of their own
         if not _CODE.fullmatch(language):
             raise ModelError(f"{name}: a language is two or three small letters, as de or zh")
-        return SpacyRules(spacy.blank(language))
+        return SpacyRules(spacy.blank(language, config=_LONGEST.get(language, {})))

@@ -40,7 +40,8 @@ class CommonSettings(Settings):
     head_rules: str = setting(
         "collins",
         "A head table: collins, pad, universal (English), chinese, dutch, french, german, icelandic, "
-        "indonesian, portuguese, sinica, or a file; or leftmost, rightmost, marked (by the treebank).",
+        "indonesian, japanese, portuguese, sinica, or a file; or leftmost, rightmost, marked (by the "
+        "treebank).",
     )
     seed: int = seed_setting("The seed of all random choices.")
 

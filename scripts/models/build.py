@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from d2c.base.errors import ModelError
 from d2c.base.temporary import scratch, whole_directory
+from d2c.dparsers.spacy.training import SpacyEstimator
 from d2c.experiments.rows import with_tags_of
 from d2c.models.model import Model, load_route, read_model_settings
 from d2c.models.names import SETTINGS
@@ -23,13 +24,13 @@ from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import format_bracket
 from d2c.trees.formats.reading import CLEANED, Read
-from models.cards import write_card
+from models.cards import renew, write_card
 from models.continuing import go_on
 from models.converter import build_converter
 from models.everyday import LISTS, score_everyday
 from models.pretrained import encoder_of
 from models.recipes import Recipe
-from models.scores import recased, score, untagged
+from models.scores import Score, recased, score, untagged
 from models.teaching import taught
 from treebanks.penn import write_parts
 
@@ -212,17 +213,41 @@ def learn_over_dtrees(model: Model, ctrees: Iterable[CTree], say: Progress) -> N
 
 def finish(recipe: Recipe, trained: Mapping[str, Path], treebanks: Path, new: Path, say: Progress) -> None:
     """Score the models of each route, and leave the one to be taken, and its card, in a new directory."""
-    gold = {f"{data.name} dev": list(recipe.read(treebanks / data.dev)) for data in recipe.data}
+    gold = dev_parts(recipe, treebanks)
     chosen, notes = next(iter(trained)), dict[str, str]()
     if len(trained) > 1:
         chosen, notes = choose(recipe, trained, gold, say)
     shutil.copytree(trained[chosen], new, dirs_exist_ok=True)
-    model = Model.load(new)
-    rules = rules_of(new, lambda: model) if recipe.english else None
+    scores, more = measured(recipe, new, gold)
+    write_card(new, recipe, scores, notes | more)
+
+
+def rewrite(recipe: Recipe, directory: Path, treebanks: Path) -> None:
+    """Write a model that is there as models are kept now, and score it again. Raises ModelError for
+    converters: their d-parsers are others'."""
+    if recipe.converts:
+        raise ModelError(f"{recipe.name}: converts d-trees of others; build it again")
+    model = Model.load(directory)
+    for part, one in (("dparser", model.dparser), ("tagger", model.tagger)):
+        if isinstance(one, SpacyEstimator):
+            one.keep(directory / part)
+    model.save(directory, directory)
+    renew(directory, recipe, *measured(recipe, directory, dev_parts(recipe, treebanks)))
+
+
+def dev_parts(recipe: Recipe, treebanks: Path) -> dict[str, Sequence[CTree]]:
+    """Return the trees of the parts on which a model is scored, by name."""
+    return {f"{data.name} dev": list(recipe.read(treebanks / data.dev)) for data in recipe.data}
+
+
+def measured(
+    recipe: Recipe, directory: Path, gold: Mapping[str, Sequence[CTree]]
+) -> tuple[list[Score], dict[str, str]]:
+    """Return the scores of a model on parts, and what else is measured."""
+    model = Model.load(directory)
+    rules = rules_of(directory, lambda: model)
     scores = [score(part, model, ctrees, rules) for part, ctrees in gold.items()]
-    if rules is not None:
-        notes |= of_english(model, rules, gold["MASC dev"])
-    write_card(new, recipe, scores, notes)
+    return scores, of_english(model, rules, gold["MASC dev"]) if recipe.english else {}
 
 
 def choose(

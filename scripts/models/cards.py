@@ -36,34 +36,41 @@ def write_card(directory: Path, recipe: Recipe, scores: Sequence[Score], notes: 
         "licence": recipe.licence,
         "route": settings.route,
         "dparser": settings.dparser,
-        "MB": _megabytes(directory),
         "command": " ".join(["python scripts/build_models.py", *_begun(recipe), recipe.name]),
         "commit": commit(),
         "versions": {"python": platform.python_version()} | packages,
         "settings": own,
-        "f1": {one.part: round(one.f1, 2) for one in scores},
-        "scores": [asdict(one) for one in scores],
-        "notes": dict(notes),
     }
-    _write(directory, recipe, built)
+    _write(directory, recipe, built | _scored(scores, notes))
 
 
-def renew(directory: Path, recipe: Recipe) -> None:
-    """Write both anew for a model that is there. Raises ModelError where it has no card."""
-    _write(directory, recipe, read_json(directory / CARD) | {"MB": _megabytes(directory)})
+def renew(
+    directory: Path, recipe: Recipe, scores: Sequence[Score] = (), notes: Mapping[str, str] | None = None
+) -> None:
+    """Write both anew for a model that is there, where it was scored again with these scores and notes beside
+    those that it has. Raises ModelError where it has no card."""
+    card = read_json(directory / CARD)
+    again = _scored(scores, {**card["notes"], **(notes or {})}) if scores else {}
+    _write(directory, recipe, card | again)
+
+
+def _scored(scores: Sequence[Score], notes: Mapping[str, str]) -> dict[str, Any]:
+    f1 = {one.part: round(one.f1, 2) for one in scores}
+    return {"f1": f1, "scores": [asdict(one) for one in scores], "notes": dict(notes)}
 
 
 def _write(directory: Path, recipe: Recipe, built: Mapping[str, Any]) -> None:
-    """Write both with what a recipe says beside what was found when the model was built."""
+    """Write both with what a recipe says, and the size, beside what was found when the model was built."""
     said = {"elsewhere": recipe.elsewhere, "data": [*recipe.data, *recipe.texts], "ablation": recipe.ablation}
-    card = {**built, **said}
+    card = {**built, "MB": _megabytes(directory), **said}
     text = json.dumps(card, ensure_ascii=False, indent=1, default=asdict)
     (directory / CARD).write_text(text + "\n", encoding="utf-8")
     (directory / "README.md").write_text(_readme(recipe, json.loads(text)), encoding="utf-8")
 
 
 def _megabytes(directory: Path) -> float:
-    return round(size_of(directory) / 1e6, 1)
+    cards = (directory / name for name in (CARD, "README.md"))
+    return round((size_of(directory) - sum(card.stat().st_size for card in cards if card.exists())) / 1e6, 1)
 
 
 def _drawn(recipe: Recipe) -> dict[str, str]:

@@ -19,7 +19,11 @@ from d2c.trees.dtree import DTree
 from d2c.trees.scores.brackets import bracket_scores
 from d2c.trees.scores.matches import Matches
 
-Bracket = tuple[str, int, int]  # a label, and letters and digits before and up to the end of a constituent
+_WITHOUT_BLANKS = "ja", "th", "zh"  # between words
+
+Bracket = tuple[
+    str, *tuple[int, ...]
+]  # a label, and letters and digits before and up to the end of each block
 
 
 @dataclass(frozen=True)
@@ -49,7 +53,7 @@ def score(part: str, model: Model, gold: Sequence[CTree], rules: TextRules | Non
     begin = time.process_time()
     guess = list(model.parse(words))
     seconds = time.process_time() - begin
-    text = None if rules is None else text_f1(gold, model.parse(cut(gold, rules)))
+    text = None if rules is None else text_f1(gold, model.parse(cut(gold, rules, model.language)))
     return _score(part, gold, guess, seconds, text, gaps=model.route.gaps_)
 
 
@@ -85,13 +89,14 @@ def _score(
     return Score(part, len(gold), summary.f1, summary.complete_match, tags, text, len(pairs) / seconds)
 
 
-def cut(gold: Iterable[CTree], rules: TextRules) -> Iterable[Tokens]:
+def cut(gold: Iterable[CTree], rules: TextRules, language: str | None = None) -> Iterable[Tokens]:
     """Yield the words of the sentences as rules find them in their text, without tags.
 
-    The text is made of the words as English is written; treebanks do not keep it.
+    The text is made of the words as English, or the language, is written; treebanks do not keep it.
     """
+    join = "".join if language in _WITHOUT_BLANKS else TreebankWordDetokenizer().detokenize
     for ctree in gold:
-        text = TreebankWordDetokenizer().detokenize([*ctree.tokens.forms])
+        text = join([*ctree.tokens.forms])
         yield Tokens.untagged(form for form, _, _ in rules.words(text))
 
 
@@ -119,18 +124,24 @@ def _matches(gold: Counter[Bracket], guess: Counter[Bracket]) -> Matches:
 def _functions(ctree: CTree) -> defaultdict[str, Counter[Bracket]]:
     """Count the constituents that have each function tag."""
     found = defaultdict[str, Counter[Bracket]](Counter)
-    for (label, begin, end), count in brackets(ctree).items():
+    for (label, *ends), count in brackets(ctree).items():
         for tag in functions_of(label):
-            found[tag][strip_function(label), begin, end] += count
+            found[tag][strip_function(label), *ends] += count
     return found
 
 
 def brackets(ctree: CTree) -> Counter[Bracket]:
-    """Count the constituents of a continuous tree that have any letter or digit."""
+    """Count the constituents of a tree that have any letter or digit."""
     lengths = [sum(map(str.isalnum, form)) for form in ctree.tokens.forms]
-    before = [0, *accumulate(lengths)]
-    spans = ctree.spans()
-    assert spans is not None
-    n, (first, last) = len(lengths), spans
-    found = ((label, before[first[k]], before[last[k] + 1]) for k, label in enumerate(ctree.labels, n))
-    return Counter(bracket for bracket in found if bracket[1] < bracket[2])
+    before, n = [0, *accumulate(lengths)], len(lengths)
+    found = Counter[Bracket]()
+    for label, blocks in zip(ctree.labels, ctree.blocks()[n:], strict=True):
+        ends = list[int]()
+        for begin, end in blocks:
+            if ends and ends[-1] == before[begin]:
+                ends[-1] = before[end]  # only marks stand between
+            elif before[begin] < before[end]:
+                ends += before[begin], before[end]
+        if ends:
+            found[label, *ends] += 1
+    return found

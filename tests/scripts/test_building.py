@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 from copy import copy
 from dataclasses import replace
 from itertools import islice
@@ -16,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from d2c.base.errors import ModelError
-from d2c.base.model_files import read_json
+from d2c.base.model_files import digests, read_json
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.commands.cli import cli
 from d2c.dparsers.stanza.parser import StanzaParser
@@ -29,12 +28,13 @@ from d2c.parsing.text import PENN
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import format_bracket, parse_bracket, write_brackets
 from d2c.trees.formats.conllu import write_conllu
+from d2c.trees.formats.discbracket import parse_discbracket
 from d2c.trees.formats.reading import CLEANED
 from d2c.trees.refinement import HIDDEN, visible
 from d2c.trees.scores.matches import Matches
 from models import build as building
 from models import converter
-from models.build import build
+from models.build import build, rewrite
 from models.cards import commit
 from models.pretrained import encoder_of
 from models.recipes import RECIPES
@@ -134,6 +134,12 @@ def test_constituents_over_letters_are_the_same_however_words_are_cut() -> None:
     assert text_f1([gold, gold], [guess, flat]) == 100 * 2 * 5 / (6 + 5)
 
 
+def test_constituents_with_gaps_over_letters() -> None:
+    """A gap of marks alone is none."""
+    text = "(S (VP (W 0=Wat) (V 2=zegt) (P 4=hij)) (PU 1=,) (NP (N 3=Jan)) (PU 5=.))"
+    assert brackets(parse_discbracket(text)) == {("S", 0, 13): 1, ("VP", 0, 7, 10, 13): 1, ("NP", 7, 10): 1}
+
+
 def test_words_are_left_out_by_the_tags_of_gold() -> None:
     gold = [parse_bracket("(TOP (S (NP (NN cats)) (SYM -) (VP (VBP sleep)) (. .)))")]
     guess = [parse_bracket("(TOP (S (NP (NN cats)) (: -) (VP (VBP sleep)) (. .)))")]
@@ -191,9 +197,14 @@ def test_a_tiny_model_end_to_end(treebanks: Path, tmp_path: Path, monkeypatch: p
     more = Model.load(tmp_path / "more")
     assert (more.tags, more.tagger_name, more.route_name) == ("predicted", "spacy", "reduction")
     assert more.small_letters > model.small_letters
-    for part in ("dparser/parser/model", "tagger/tagger/model"):
+    for part in ("dparser/parser/weights.npz", "tagger/tagger/weights.npz"):
         assert (tmp_path / "en" / part).read_bytes() != (tmp_path / "more" / part).read_bytes()
-    assert json.loads((tmp_path / "more" / "card.json").read_text())["settings"]["goes on from"] == "en"
+    card, files = read_json(tmp_path / "more" / "card.json"), digests(tmp_path / "more", ("dparser", "route"))
+    assert card["settings"]["goes on from"] == "en"
+    rewrite(goes_on, tmp_path / "more", treebanks)  # rounded weights stay as they are
+    assert digests(tmp_path / "more", ("dparser", "route")) == files
+    again = read_json(tmp_path / "more" / "card.json")
+    assert again["f1"] == card["f1"] and again | {"scores": card["scores"]} == card
 
 
 @pytest.mark.slow

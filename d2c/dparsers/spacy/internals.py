@@ -38,6 +38,7 @@ def keep_weights(component: Any, directory: Path) -> None:
     directory.mkdir(parents=True, exist_ok=True)
     arrays = coded(matrices) | {"vectors": numpy.concatenate([vector.ravel() for vector in vectors])}
     write_arrays(directory / _WEIGHTS, arrays)
+    (directory / _FORMER).unlink(missing_ok=True)
     _take(component.model, own, _params(arrays, own["params"]))
 
 

@@ -141,4 +141,9 @@ class SpacyEstimator:
         best = best_state(training.course, update, evaluate, component.model.to_bytes, training.keep)
         component.model.from_bytes(best)
         component.to_disk(directory / self.COMPONENT, exclude=LEFT_OUT)
-        keep_weights(component, directory / self.COMPONENT)
+        self.keep(directory)
+
+    def keep(self, directory: Path) -> None:
+        """Write the weights into a model's directory, rounded as those here then are, in place of a former
+        file."""
+        keep_weights(self._component, directory / self.COMPONENT)
