@@ -68,7 +68,8 @@ def train(directory: Path, dparser: str, name: str) -> tuple[Path, float]:
     lines = run.stderr.splitlines()
     oracle, epoch = (next(line for line in lines if line.startswith(begin)) for begin in ("oracle", "cky: e"))
     said = re.fullmatch(r"oracle F1 on dev ([0-9.]+), of the nearest c-trees that .*: the ceiling", oracle)
-    assert said and lines.index(epoch) == lines.index(oracle) + 1
+    left_out, first = lines[lines.index(oracle) + 1 :][:2]  # trees of which these d-trees allow none
+    assert said and first == epoch and left_out.startswith("cky: nothing is learned from "), lines
     return directory / name, float(said[1])
 
 
