@@ -29,8 +29,9 @@ FULL_WIDTH |= {"、": ",", "。": ".", "｡": "."}
 TYPOGRAPHIC = dict.fromkeys(OPENING, _OPEN) | dict.fromkeys(CLOSING, _CLOSED)
 TYPOGRAPHIC |= {"‘": "`", "‚": "`", "…": "..."}
 _BRACKETS = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
-_READ = TYPOGRAPHIC | FULL_WIDTH | _BRACKETS
-_MARKS = re.compile(f'["’{"".join(map(re.escape, TYPOGRAPHIC | FULL_WIDTH))}]')
+MONEY = dict.fromkeys("£€¥₹", "$")  # the only one that treebanks have often
+_READ = TYPOGRAPHIC | FULL_WIDTH | _BRACKETS | MONEY
+_MARKS = re.compile(f'["’{"".join(map(re.escape, TYPOGRAPHIC | FULL_WIDTH | MONEY))}]')
 
 
 def as_in_treebanks(forms: Forms) -> Forms:

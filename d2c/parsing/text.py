@@ -20,7 +20,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from d2c.models.spelling import CLOSING, FULL_WIDTH, OPENING, TYPOGRAPHIC
+from d2c.models.spelling import CLOSING, FULL_WIDTH, MONEY, OPENING, TYPOGRAPHIC
 from d2c.protocols.dparser import TextRules, Word
 
 
@@ -68,7 +68,7 @@ _QUOTE = re.compile(f'["‘‚{OPENING}{CLOSING}]')
 _OPENERS, _CLOSERS = "([{</=", ".,;:!?…)]}>"  # as blanks: before a mark that opens, behind one that closes
 _EITHER = "-‐‒–—'’" + '"' + OPENING + CLOSING  # beside both
 _WIDE = str.maketrans(FULL_WIDTH)
-_MONEY = str.maketrans("£€¥₹", "$$$$")  # NLTK knows only $
+_MONEY = str.maketrans(MONEY)  # NLTK knows only $
 _FACE = r"[:;]['’]?-?[)(DPp]+(?!\w)"  # :) ;-( :D
 # What stays whole: addresses of the web and of mail, paths with a drive, hashtags, names as in @name, AT&T,
 # words that begin with an apostrophe, arrows, rules and comparisons, C#, faces. Those that begin with a

@@ -57,6 +57,7 @@ def test_which_sentences_are_read_in_small_letters(forms: tuple[str, ...], read:
         ('" No , " he said , " no . "', "`` No , '' he said , `` no . ''"),
         ('he left . "', "he left . ''"),
         ("“ She wo n’t … ”", "`` She wo n't ... ''"),
+        ("It costs £ 5 .", "It costs $ 5 ."),
         ("‘ IT IS ” OVER", "` it is '' over"),
         ("`` as they are ''", "`` as they are ''"),
         ("5 ' 3 '' x\"y", "5 ' 3 '' x\"y"),
