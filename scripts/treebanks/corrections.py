@@ -57,9 +57,12 @@ def _is_small(r: Relations, word: int) -> bool:
 
 def _put_clause(ctree: CTree, draft: Draft, path: tuple[int, int, int], small: bool) -> None:
     """Put a clause over object and predicate, if that is small, or over the predicate alone, where they are
-    sisters in a verb phrase."""
+    sisters in a verb phrase; a noun phrase of both becomes one.
+    """
     n, (above, subject, predicate) = len(ctree.tokens), path
     kids = ctree.children[above - n]
+    if small and ctree.label(above) == "NP" and kids == (subject, predicate) and subject >= n <= predicate:
+        draft.relabel(above, lambda _: "S")
     if ctree.label(above) != "VP" or predicate < n or kids.index(predicate) != kids.index(subject) + 1:
         return
     inner = ctree.children[predicate - n] if ctree.label(predicate) == "S" else ()

@@ -82,6 +82,8 @@ LIST = "1 LS 3 dep; . . 1 punct; Go VB 0 root"
         (HAPPY, "(VP made (NP him) (S (ADJP happy)))", "(VP made (S (NP him) (ADJP happy)))"),
         (HAPPY, "(VP made (S (NP him) (ADJP happy)))", "(VP made (S (NP him) (ADJP happy)))"),
         (HAPPY, "(VP made (NP him) happy)", "(VP made (NP him) happy)"),
+        (HAPPY, "(VP made (NP (NP him) (ADJP happy)))", "(VP made (S (NP him) (ADJP happy)))"),
+        (HAPPY, "(VP made (NP him (ADJP happy)))", "(VP made (NP him (ADJP happy)))"),
         (TO_GO.format("want"), "(VP want (NP him) (VP to go))", "(VP want (S (NP him) (VP to go)))"),
         (TO_GO.format("want"), "(VP want (NP him) (S (VP to go)))", "(VP want (S (NP him) (VP to go)))"),
         (TO_GO.format("told"), "(VP told (NP him) (VP to go))", "(VP told (NP him) (S (VP to go)))"),
