@@ -45,7 +45,11 @@ function seek(query, sentences, then) {
   };
   const late = setTimeout(() => { stop(); finish(); }, end - performance.now() + 500); // products end by themselves
   halt = () => { clearTimeout(late); stop(); };
-  worker ||= started();
+  try {
+    worker ||= started();
+  } catch (error) { // a browser that lets pages of files have none
+    return finish(error.message);
+  }
   worker.onerror = event => { stop(); finish(event.message); };
   worker.onmessage = ({ data: { at, nodes, over: more, wrong } }) => {
     if (wrong) finish(wrong);
