@@ -461,22 +461,27 @@ function search(pattern, s) {
 }
 
 // Answers what a page asks: a query, and some of its sentences with what the numbers in them mean; left: milliseconds for
-// them. Says of each sentence with matches its place among them and the nodes to be marked; then of how many it does not
-// know, because they take too long, or what is wrong with the query.
+// them. Says of sentences with matches their place among them and the nodes to be marked, the first at once, others with
+// those of some milliseconds; in the end of how many it does not know, because they take too long.
 let query, pattern;
 function answer(asked) {
   if (asked.query !== query) pattern = termsOf(asked.query);
   query = asked.query;
   clock.start(asked.left);
-  let over = 0;
+  let found = [], over = 0, due = 0;
   asked.sentences.forEach((s, at) => {
     try {
-      const nodes = search(pattern, s);
-      if (nodes) postMessage({ at, nodes });
+      const sides = search(pattern, s);
+      if (!sides) return;
+      found.push([at, sides.map(side => [...side])]);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
       over++;
     }
+    if (performance.now() < due) return;
+    postMessage({ found });
+    found = [];
+    due = performance.now() + 20;
   });
-  return { over };
+  return { found, over };
 }

@@ -51,16 +51,16 @@ function seek(query, sentences, then) {
     return finish(error.message);
   }
   worker.onerror = event => { stop(); finish(event.message); };
-  worker.onmessage = ({ data: { at, nodes, over: more, wrong } }) => {
-    if (wrong) finish(wrong);
-    else if (nodes) {
-      found.push({ s: sentences[begin + at], nodes });
+  worker.onmessage = ({ data: { found: more, over: left, wrong } }) => {
+    if (wrong) return finish(wrong);
+    for (const [at, sides] of more) {
+      found.push({ s: sentences[begin + at], nodes: sides.map(side => new Set(side)) });
       done = begin + at + 1;
-    } else {
-      done = Math.min(begin + CHUNK, sentences.length);
-      over += more;
-      next();
     }
+    if (left === undefined) return;
+    done = Math.min(begin + CHUNK, sentences.length);
+    over += left;
+    next();
   };
   next();
 }
