@@ -39,7 +39,7 @@ from d2c.trees.formats.conllu import UPOS
 from d2c.trees.repair import Repairs
 
 Made = TypeVar("Made")
-_LONGER = 4  # times as much memory as other words those of long pieces take
+_LONGER = 4  # times as much memory as other words those of long sentences take
 _LESS = "fewer --jobs, a smaller --batch-size and --max-words need less"
 
 
@@ -170,7 +170,7 @@ class BatchParser:
 
     def _arcs(self, given: Iterable[Tokens]) -> Iterator[DTree]:
         """Yield the d-tree of each sentence; one without arcs where memory is short for that."""
-        for part in batches(given, self._options.batch_size, len):
+        for part in batches(given, -(-self._options.batch_size // _LONGER), len):
             try:
                 yield from [*self._model.parse_dependencies(part, self._model.least)]
             except (MemoryError, RuntimeError) as error:
