@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from io import BytesIO, StringIO
 from pathlib import Path
@@ -112,6 +113,23 @@ def test_of_two_writers_one_wins(small_model: Path, seed: int, tmp_path: Path) -
 def test_what_two_writers_may_not_do(codes: list[int], said: str, fault: str) -> None:
     with pytest.raises(children.Fault, match=fault):
         writers.check(codes, [said, said], writers.COMMANDS["two train"], "told")
+
+
+def test_what_waits_hangs_and_what_works_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long that takes on a busy machine."""
+    monkeypatch.setattr(children, "PATIENCE", 0.3)
+
+    def work(item: str) -> str:
+        began = time.process_time()
+        while item == "works" and time.process_time() - began < 0.8:
+            pass
+        while item == "waits":
+            time.sleep(600)
+        return item
+
+    limits = children.Limits(20, 1 << 32)
+    ended = dict(children.run_all(work, ["waits", "works"], limits, 2))
+    assert (ended["waits"].fault, ended["works"]) == ("hung", ended["works"]._replace(said="works", fault=""))
 
 
 @pytest.mark.slow

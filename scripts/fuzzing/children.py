@@ -24,13 +24,13 @@ from typing import Any, Generic, NamedTuple, NoReturn, TypeVar
 
 Item = TypeVar("Item")
 
-PATIENCE = 24  # so that what works on a busy machine does not seem to hang
+PATIENCE = 60.0  # seconds of real time: what has worked for none of them hangs, however busy the machine is
 _ENDS: dict[int, str] = {signal.SIGXCPU: "took too long", signal.SIGALRM: "hung"}
 _FOUND = "found.jsonl"  # a line for each item
 
 
 class Limits(NamedTuple):
-    """For each item. seconds: of work; one that waits is given PATIENCE times as many of real time.
+    """For each item. seconds: of work; what waits for PATIENCE hangs.
 
     memory: bytes of address space, resident: bytes in use, beyond the parent's
     """
@@ -62,6 +62,7 @@ def run_all(
     Yields what came of each item as children end; where one dies, the next one has the rest of its items.
     """
     stream, again, running = iter(items), list[list[Item]](), dict[int, _Child[Item]]()
+    looked = time.monotonic()
     gc.collect()
     gc.freeze()  # otherwise a collection in a child would copy all of the parent's memory
     try:
@@ -71,7 +72,11 @@ def run_all(
                 running[child.descriptor] = child
             if not running:
                 return
-            for descriptor in select.select([*running], [], [])[0]:
+            if time.monotonic() - looked > PATIENCE:
+                looked = time.monotonic()
+                for child in running.values():
+                    child.end_if_idle()
+            for descriptor in select.select([*running], [], [], PATIENCE)[0]:
                 child = running.pop(descriptor)
                 ended = child.end()
                 if rest := child.items[len(ended) :]:
@@ -93,7 +98,13 @@ class _Child(Generic[Item]):
         self.pid = os.fork()
         if self.pid == 0:
             self._work(work)
-        self.descriptor = os.pidfd_open(self.pid)
+        self.descriptor, self._worked = os.pidfd_open(self.pid), -1
+
+    def end_if_idle(self) -> None:
+        """End it where neither it nor what it has started has worked since this was asked before."""
+        before, self._worked = self._worked, _worked(self.pid)
+        if self._worked == before:
+            os.kill(self.pid, signal.SIGALRM)
 
     def _work(self, work: Callable[[Item], str]) -> NoReturn:
         status = 1
@@ -109,9 +120,7 @@ class _Child(Generic[Item]):
                 os.chdir(self.scratch / f"{number}")
                 worked = time.process_time()
                 resource.setrlimit(resource.RLIMIT_CPU, (int(worked) + self.limits.seconds + 1, -1))
-                signal.setitimer(signal.ITIMER_REAL, PATIENCE * self.limits.seconds)
                 found = _found(work, item)
-                signal.setitimer(signal.ITIMER_REAL, 0)
                 with open(self.scratch / _FOUND, "a", encoding="utf-8") as stream:
                     stream.write(json.dumps([*found, time.process_time() - worked]) + "\n")
             status = 0
@@ -145,6 +154,16 @@ def _found(work: Callable[[Any], str], item: object) -> tuple[str, str]:
         return "", str(fault)
     except BaseException:
         return "", traceback.format_exc()
+
+
+def _worked(group: int) -> int:
+    """Return the ticks of CPU time of the processes of a group, and of those that they have waited for."""
+    total = 0
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # it has ended
+            fields = file.read_text().rpartition(")")[2].split()
+            total += sum(map(int, fields[11:15])) if int(fields[2]) == group else 0
+    return total
 
 
 def memory_of_this_process() -> tuple[int, int]:
