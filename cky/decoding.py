@@ -22,10 +22,11 @@ from d2c.cky.search.derivations import (
     oracle_derivation,
     posteriors,
     scored_chart,
+    shares_of_nodes,
 )
 from d2c.cky.search.packed_chart import Packed
 from d2c.cky.search.packed_skeleton import packed_skeleton_of
-from d2c.cky.search.parts import bracket_key, nodes_of
+from d2c.cky.search.parts import Nodes, nodes_of
 from d2c.cky.search.pruning import Constraints
 from d2c.cky.search.reach import NO_YIELDS, ArcScores
 from d2c.cky.search.scoring import Scorer
@@ -135,21 +136,18 @@ class ChartDecoder:
         constraints: SpanConstraints | None = None,
     ) -> tuple[CTree, tuple[float, ...]]:
         """Return a c-tree and its probabilities as `with_posteriors`. threshold: of minimum Bayes risk"""
-        ctree = self._refined(tokens, found.derivation, repairs)
+        rules, nodes = self.grammar_.table, self._nodes(len(tokens), found.derivation, repairs)
+        ctree = self._refined(tokens, nodes)
         if found.scaled:
             required = [] if constraints is None else constraints.require
             spans = [one.tokens for one in required if one.end - one.start > 1]
-            return least_risk(self._symbols.restore(ctree), found, self._shown, threshold, spans)
-        n, ids, lexical_heads = len(tokens), self.grammar_.symbol_ids, ctree.lexical_heads()
-        order, shares = np.argsort(found.keys, kind="stable"), list[float]()
-        keys, words, probabilities = found.keys[order], found.words[order], found.probabilities[order]
-        chains = self._symbols.shown(ctree.labels)
-        for k, (blocks, chain) in enumerate(zip(ctree.blocks()[n:], chains, strict=True)):
-            key = bracket_key(ids[Symbol(ctree.labels[k])], blocks[0][0], blocks[-1][1] - 1, n)
-            begin, end = np.searchsorted(keys, [key, key + 1])
-            share = probabilities[begin:end][words[begin:end] == lexical_heads[n + k]].sum()
-            shares += [min(1.0, float(share))] * len(chain)
-        return self._symbols.restore(ctree), tuple(shares)
+            return least_risk(self._symbols.restore(ctree), found, rules, self._shown, threshold, spans)
+        shares = shares_of_nodes(found, rules.finished[nodes.symbols], nodes.places, len(tokens))
+        of_nodes = shares.clip(max=1.0).tolist()
+        if self._unrefined:
+            return ctree, tuple(of_nodes)
+        chains = zip(self._symbols.shown(ctree.labels), of_nodes, strict=True)
+        return self._symbols.restore(ctree), tuple([share for chain, share in chains for _ in chain])
 
     def nearest(self, gold: Gold, arcs: PackedArcs | None = None) -> ChartDerivation:
         """Return the oracle's derivation: the nearest to a gold tree over its d-tree, or over packed arcs."""
@@ -184,7 +182,7 @@ class ChartDecoder:
 
     def ctree(self, tokens: Tokens, derivation: ChartDerivation, repairs: Repairs) -> CTree:
         """Return the c-tree of a derivation; uses of the glue rule are added to `repairs`."""
-        refined = self._refined(tokens, derivation, repairs)
+        refined = self._refined(tokens, self._nodes(len(tokens), derivation, repairs))
         return refined if self._unrefined else self._symbols.restore(refined)
 
     def heads_of(self, dtree: DTree, repairs: Repairs) -> Sequence[int]:
@@ -293,12 +291,16 @@ class ChartDecoder:
         packed = self.packed(kept, observed, np.inf if unlimited else self.arcs_.beam)
         return None if packed.arcs.is_single and not len(packed.symbols) else packed
 
-    def _refined(self, tokens: Tokens, derivation: ChartDerivation, repairs: Repairs) -> CTree:
-        """Return the refined c-tree of a derivation."""
+    def _nodes(self, n: int, derivation: ChartDerivation, repairs: Repairs) -> Nodes:
+        """Return the nodes of a derivation over n words; uses of the glue rule are added to `repairs`."""
         parts, symbols, stage, _ = derivation
         repairs.counts[PRUNING_UNDONE] += stage > 0 and self.settings.pruning != "none"
         repairs.counts[GLUE_USED] += int((parts.rules < 0).sum()) if stage == 2 else 0
-        nodes = nodes_of(self.grammar_.table, len(tokens), parts, symbols)
+        found: Nodes = nodes_of(self.grammar_.table, n, parts, symbols)
+        return found
+
+    def _refined(self, tokens: Tokens, nodes: Nodes) -> CTree:
+        """Return the refined c-tree of nodes."""
         names, children, begin = self._names, nodes.children.tolist(), nodes.begin.tolist()
         return CTree(
             tokens,

@@ -15,23 +15,32 @@ from dataclasses import replace
 
 import numpy as np
 
+from d2c.cky.grammar import RuleTable
 from d2c.cky.search.derivations import Posteriors
+from d2c.cky.search.parts import constituents
+from d2c.trees.binarization import UNARY
 from d2c.trees.compatible import Constituent, minimum_bayes_risk
 from d2c.trees.ctree import CTree, bits_of, child_over, tree_of
 from d2c.trees.unaries import Chain
 
+RAREST = 1e-5  # probability of constituents that count
+
 
 def expected(
-    found: Posteriors, chains: Sequence[Chain], n: int
+    found: Posteriors, rules: RuleTable, chains: Sequence[Chain], n: int
 ) -> tuple[dict[Constituent, float], dict[Constituent, float], dict[int, Counter[int]]]:
     """Return the expected number of each constituent of n words, from 0 to 1; its mean height in a chain of
     unary nodes; of each set of tokens how probable each word is as its head.
 
     chains: [S] the labels that each symbol shows, topmost first
     """
-    columns = np.stack((found.keys, found.words, found.levels, found.tails))
-    rows, inverse = np.unique(columns, axis=1, return_inverse=True)
-    sums = np.bincount(inverse.ravel(), found.probabilities)
+    chart = found.chart
+    edges, sites, keys = constituents(chart, rules, n, found.shares > RAREST)
+    unary, under = sites["side"] == UNARY, chart.symbols[chart.forest.tail[edges]]
+    # The place in a chain of unary nodes, from the lowest on; the symbol of the node right below, or -1
+    levels, tails = np.where(unary, sites["k"], -1), np.where(unary & rules.nodes[under], under, -1)
+    rows, inverse = np.unique(np.stack((keys, sites["h"], levels, tails)), axis=1, return_inverse=True)
+    sums = np.bincount(inverse.ravel(), found.shares[edges])
     numbers = defaultdict[tuple[str, int], Counter[int]](Counter)  # by how many of the label are below
     heights, heads = Counter[tuple[str, int]](), defaultdict[int, Counter[int]](Counter)
     for key, word, level, tail, share in zip(*rows.tolist(), sums.tolist(), strict=True):
@@ -55,7 +64,12 @@ def expected(
 
 
 def least_risk(
-    best: CTree, found: Posteriors, chains: Sequence[Chain], threshold: float, required: Sequence[int]
+    best: CTree,
+    found: Posteriors,
+    rules: RuleTable,
+    chains: Sequence[Chain],
+    threshold: float,
+    required: Sequence[int],
 ) -> tuple[CTree, tuple[float, ...]]:
     """Return the c-tree of minimum Bayes risk with the expected number of each of its nodes [K].
 
@@ -63,7 +77,7 @@ def least_risk(
     required: sets of tokens that are to be constituents
     """
     n = len(best.tokens)
-    support, height, heads = expected(found, chains, n)
+    support, height, heads = expected(found, rules, chains, n)
     root = Constituent(best.labels[-1], (1 << n) - 1)
     support.setdefault(root, 0.0)
     height.setdefault(root, 0.0)

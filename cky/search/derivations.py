@@ -11,12 +11,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from d2c.base.arrays import Doubles, Floats, Ints
+from d2c.base.arrays import Doubles, Floats, Ints, Longs
 from d2c.cky.grammar import RuleTable
 from d2c.cky.search.chart import Query, build_chart
-from d2c.cky.search.deduction import Chart
+from d2c.cky.search.deduction import COPY, NONE, Chart, place_of
 from d2c.cky.search.packed_chart import MOST_EDGES, Packed, chart_over, score_arcs
-from d2c.cky.search.parts import Parts, constituents, losses, parts_of
+from d2c.cky.search.parts import Parts, bracket_key, constituents, losses, parts_of
 from d2c.cky.search.pruning import UNPRUNED
 from d2c.cky.search.scoring import Scorer, score_edges
 from d2c.cky.search.skeleton import Observed
@@ -26,7 +26,6 @@ from d2c.trees.binarization import UNARY
 from d2c.trees.constraints import SpanConstraints
 
 GLUE_SCORE = -1000.0  # so that a derivation with as few glue rules as possible is best
-RAREST = 1e-5  # probability of constituents that count in minimum Bayes risk
 OBEYS = np.float32(1000.0)  # so that one that obeys as many constraints as possible is better than others
 
 
@@ -71,22 +70,15 @@ class ScoredChart(NamedTuple):
 
 
 class Posteriors(NamedTuple):
-    """A best derivation, and C constituents of all with their probabilities; one that comes several times has
-    the sum of these.
+    """A best derivation, and all in the chart with their probabilities.
 
-    keys:       [C] see `bracket_key`; words: [C] their heads
-    levels:     [C] the place in a chain of unary nodes, from the lowest on
-    tails:      [C] the symbol of the node right below over the same words, or -1
-    scaled:     whether these are for minimum Bayes risk: over several d-trees, of which none crosses itself;
-                without what is less probable than RAREST
+    shares: [E] the probability of each edge
+    scaled: whether these are for minimum Bayes risk: over several d-trees, of which none crosses itself
     """
 
     derivation: ChartDerivation
-    keys: NDArray[np.int64]
-    words: Ints
-    levels: Ints
-    tails: Ints
-    probabilities: Doubles
+    chart: Chart
+    shares: Doubles
     scaled: bool
 
 
@@ -162,7 +154,7 @@ def oracle_derivation(
 
 
 def posteriors(sentence: ChartInput, scored: ScoredChart, scale: float) -> Posteriors:
-    """Return a best derivation, and the probability of the constituents of all.
+    """Return a best derivation, and the probability of the edges of all.
 
     scored: the sentence's
     scale:  of scores, from which probabilities for minimum Bayes risk come; 0: they are for the derivation
@@ -170,13 +162,38 @@ def posteriors(sentence: ChartInput, scored: ScoredChart, scale: float) -> Poste
     chart, stage, several, scores = scored
     scaled = scale > 0 and several and sentence.packed is not None and not sentence.packed.dtrees
     _, shares = marginals(chart.forest, scores * np.float32(scale) if scaled else scores)
-    n, among = len(sentence.observed) - 2, shares > RAREST if scaled else None
-    rules = sentence.query.rules
-    edges, sites, keys = constituents(chart, rules, n, among)
     best = derivation(chart, viterbi(chart.forest, scores), stage, several)
-    unary, below = sites["side"] == UNARY, chart.symbols[chart.forest.tail[edges]]
-    levels, tails = np.where(unary, sites["k"], -1), np.where(unary & rules.nodes[below], below, -1)
-    return Posteriors(best, keys, sites["h"], levels, tails, shares[edges], scaled)
+    return Posteriors(best, chart, shares, scaled)
+
+
+def shares_of_nodes(found: Posteriors, symbols: Ints, places: Ints, n: int) -> Doubles:
+    """Return the probability [K] of each of some constituents over n words: the sum of those of the edges
+    that derive it. symbols: [K]; places: [K, 3] head word, first and last word"""
+    words, first, last = places.T.astype(np.int64)
+    sites, keys = found.chart.sites, bracket_key(words, first, last, n)
+    of_blocks, order = bracket_key(sites["h"].astype(np.int64), sites["i"], sites["j"], n), np.argsort(keys)
+    shares = np.empty(len(symbols))
+    shares[order] = _summed(found.chart, found.shares, of_blocks, keys[order], symbols[order])
+    return shares
+
+
+@kernel
+def _summed(chart: Chart, shares: Doubles, of_blocks: Longs, keys: Longs, symbols: Ints) -> Doubles:
+    """Return [K] the sums of the shares [E] of edges that derive a symbol [K] in blocks with a key.
+
+    of_blocks: [B] the keys of blocks; keys: [K] rising
+    """
+    sums, begin = np.zeros(len(keys)), 0
+    for block in range(len(of_blocks)):
+        end = chart.ends[block]
+        place = place_of(keys, of_blocks[block]) if begin < end and chart.rules[begin] != COPY else NONE
+        while 0 <= place < len(keys) and keys[place] == of_blocks[block]:
+            for edge in range(begin, end):
+                if chart.symbols[chart.forest.head[edge]] == symbols[place]:
+                    sums[place] += shares[edge]
+            place += 1
+        begin = end
+    return sums
 
 
 def derivation(chart: Chart, edges: Ints, stage: int, several: bool = False) -> ChartDerivation:

@@ -287,9 +287,23 @@ def score_arcs(chart: Chart, packed: Packed, parents: Ints) -> Floats:
 
 def places_of(sites: Sites, arcs: PackedArcs) -> Longs:
     """Return [B] the arc that is made at each of these sites, or -1."""
-    root = (sites["side"] == UNARY) & (sites["g"] == 0) & (sites["k"] == -1)
-    heads, dependents = np.where(root, 0, sites["h"] + 1), np.where(root, sites["h"], sites["m"])
-    return arcs.places(dependents, heads)
+    found: Longs = _places(sites, arcs.begin, arcs.heads)
+    return found
+
+
+@kernel
+def _places(sites: Sites, begin: Ints, heads: Ints) -> Longs:
+    """Return what `places_of` does. begin: [n + 1]; heads: [A] of the arcs"""
+    places = np.full(len(sites), NONE)
+    for i in range(len(sites)):
+        site = sites[i]
+        h, m = site["h"] + 1, np.int64(site["m"])
+        if site["side"] == UNARY and site["g"] == 0 and site["k"] == -1:  # a root
+            h, m = 0, np.int64(site["h"])
+        for arc in range(begin[m], begin[m + 1] if m >= 0 else 0):
+            if heads[arc] == h:
+                places[i] = arc
+    return places
 
 
 @kernel

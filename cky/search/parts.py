@@ -121,6 +121,7 @@ class Nodes(NamedTuple):
     children:      those of each node, ordered by their first words, one node after the other
     begin:         [K + 1] where in `children` those of each node begin
     head_children: [K]
+    places:        [K, 3] its head word, its first and last word
     """
 
     heads: Ints
@@ -128,6 +129,7 @@ class Nodes(NamedTuple):
     children: Ints
     begin: Ints
     head_children: Ints
+    places: Ints
 
 
 @kernel
@@ -148,6 +150,7 @@ def nodes_of(rules: RuleTable, n: int, parts: Parts, symbols: Ints) -> Nodes:
         order[free[h]], free[h] = part, free[h] + 1
     # Of each word: its highest node, and the symbol there
     first = np.arange(n + count).astype(np.int32)  # of each node, its first word; so far of words
+    last, places = first.copy(), np.empty((count, 3), np.int32)
     top, below = first[:n].copy(), np.full(n, np.int32(-1))
     labels, head_children = np.empty(count, np.int32), np.empty(count, np.int32)
     begin, children = np.zeros(count + 1, np.int32), np.empty(2 * count, np.int32)
@@ -162,7 +165,8 @@ def nodes_of(rules: RuleTable, n: int, parts: Parts, symbols: Ints) -> Nodes:
             if below[h] < 0 or rules.tag[below[h]] or (rules.whole[below[h]] and not glued):
                 labels[nodes], head_children[nodes], begin[nodes] = symbol, top[h], filled
                 children[filled], filled = top[h], filled + 1
-                first[n + nodes], top[h] = first[top[h]], n + nodes
+                first[n + nodes], last[n + nodes], top[h] = first[top[h]], last[top[h]], n + nodes
+                places[nodes, 0] = h
                 nodes += 1
             if m >= 0:  # into its place among the children, which are the last so far
                 place, filled = filled, filled + 1
@@ -171,6 +175,10 @@ def nodes_of(rules: RuleTable, n: int, parts: Parts, symbols: Ints) -> Nodes:
                     place -= 1
                 children[place] = top[m]
                 first[top[h]] = min(first[top[h]], first[top[m]])
+                last[top[h]] = max(last[top[h]], last[top[m]])
             below[h] = symbol
     begin[nodes] = filled
-    return Nodes(heads, labels[:nodes], children[:filled], begin[: nodes + 1], head_children[:nodes])
+    for node in range(nodes):
+        places[node, 1], places[node, 2] = first[n + node], last[n + node]
+    columns = labels[:nodes], children[:filled], begin[: nodes + 1], head_children[:nodes]
+    return Nodes(heads, *columns, places[:nodes])

@@ -26,7 +26,7 @@ from d2c.cky.search.templates import (
     Positions,
     Templates,
 )
-from d2c.learning.kernels import inner, kernel, lean
+from d2c.learning.kernels import inner, kernel, lean, summing
 from d2c.learning.templates import atom_of, fill_each
 from d2c.trees.binarization import LEFT, RIGHT, UNARY
 
@@ -137,7 +137,7 @@ def part_slots(keys: Longs, rule: int, split: SplitAtoms, mask: int, slots: Long
     return features
 
 
-@lean
+@summing
 def _total(weights: Floats, atoms: Longs, begin: int, end: int, key: int) -> np.float32:
     """Return the sum of the weights [2^k] of some atoms [ATOMS] with a key."""
     mask, total = np.uint64(len(weights) - 1), np.float32(0.0)

@@ -53,6 +53,13 @@ def lean(function: Callable[..., Any]) -> Any:
     return _cached(njit(nogil=True, error_model="numpy", **_ALONE, **_UNCOUNTED)(function), function)
 
 
+def summing(function: Callable[..., Any]) -> Any:
+    """Compile what `lean` does, whose sums may be added up in any order, so several numbers at a time: each
+    would else wait for the one before."""
+    options = {"fastmath": {"reassoc", "nsz"}, "error_model": "numpy", **_ALONE, **_UNCOUNTED}
+    return _cached(njit(nogil=True, **options)(function), function)
+
+
 @cache
 def sources() -> str:
     """Return a digest of all files with kernels, and of those that they import from: constants are compiled

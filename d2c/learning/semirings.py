@@ -11,7 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from d2c.base.arrays import Doubles, Floats, Ints
-from d2c.learning.kernels import inner, kernel
+from d2c.learning.kernels import inner, kernel, lean
+
+NEGLIGIBLE = 1e-9  # share of all derivations
+FAR = 25.0  # in logarithms: what is so much smaller adds nothing
 
 
 class Forest(NamedTuple):
@@ -153,23 +156,45 @@ def count_derivations(forest: Forest) -> float:
 
 @kernel
 def marginals(forest: Forest, scores: Floats) -> tuple[float, Doubles]:
-    """Return the log of the sum of exp(score) over all derivations; each edge's share of that sum [E].
+    """Return the log of the sum of exp(score) over all derivations; each edge's share of that sum [E], 0 for
+    less than NEGLIGIBLE.
 
     scores: [E] of each edge
     """
-    inside, weight = _before_edges(forest, 0.0, -np.inf), np.empty(len(scores))
+    # Of each vertex the best so far, and the sum over its derivations relative to that, which is added when
+    # the vertex is used: then it is whole
+    inside, rest = _before_edges(forest, 0.0, -np.inf), np.ones(forest.vertices)
+    weight = np.empty(len(scores))
     for edge in range(len(scores)):
         head, modifier = forest.head[edge], forest.modifier[edge]
-        weight[edge] = scores[edge] + inside[forest.tail[edge]]
+        score = scores[edge] + _settled(inside, rest, forest.tail[edge])
         if modifier >= 0:
-            weight[edge] += inside[modifier]
-        inside[head] = np.logaddexp(inside[head], weight[edge])
-    share = np.zeros(forest.vertices)
+            score += _settled(inside, rest, modifier)
+        weight[edge] = score
+        if score > inside[head]:
+            rest[head] = rest[head] * np.exp(inside[head] - score) + 1
+            inside[head] = score
+        elif score > inside[head] - FAR:
+            rest[head] += np.exp(score - inside[head])
+    total, share = _settled(inside, rest, forest.vertices - 1), np.zeros(forest.vertices)
     share[-1] = 1.0
     for edge in range(len(scores) - 1, -1, -1):
         head, modifier = forest.head[edge], forest.modifier[edge]
+        if share[head] < NEGLIGIBLE or weight[edge] < inside[head] - FAR:
+            weight[edge] = 0.0
+            continue
         weight[edge] = share[head] * np.exp(weight[edge] - inside[head])
         share[forest.tail[edge]] += weight[edge]
         if modifier >= 0:
             share[modifier] += weight[edge]
-    return inside[-1], weight
+    return total, weight
+
+
+@lean
+def _settled(inside: Doubles, rest: Doubles, vertex: int) -> float:
+    """Return the log of the sum over the derivations of a vertex, all of which are known; inside, rest: [V]
+    as of `marginals`."""
+    if rest[vertex] != 1.0:
+        inside[vertex] += np.log(rest[vertex])
+        rest[vertex] = 1.0
+    return inside[vertex]

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from d2c.base.arrays import Bools, Doubles, Floats, Ints, Longs
+from d2c.base.arrays import Doubles, Floats, Ints, Longs
+from d2c.learning.kernels import kernel
 from d2c.learning.weights import Arrays
 from d2c.trees.dtree import DTree
 
@@ -84,8 +85,11 @@ class PackedArcs(NamedTuple):
 
     def places(self, dependents: NDArray[Any], heads: NDArray[Any]) -> Longs:
         """Return where the arcs from heads [C] (0 = root) to words [C] (from 0) are; -1: there is none."""
-        found, there = self._sought(dependents, heads)
-        return np.where(there, found, -1)
+        size = len(self.begin)
+        keys = self.dependents().astype(np.int64) * size + self.heads
+        wanted = np.asarray(dependents, np.int64) * size + heads
+        found = np.searchsorted(keys, wanted)
+        return np.where(np.append(keys, -1)[found] == wanted, found, -1)
 
     def of_tree(self, heads: Sequence[int]) -> Longs:
         """Return where the arcs of a d-tree are [n], by its heads (1..n, 0 = root); -1: there is none."""
@@ -97,30 +101,47 @@ class PackedArcs(NamedTuple):
 
         An arc that is in a tree alone counts as probable as the least one of its word.
         """
-        n = len(self.begin) - 1
-        if not n:
-            return self
-        keys = np.unique(np.array([np.arange(n) * (n + 1) + heads for heads in trees], np.int64))
-        own, wanted = np.divmod(keys, n + 1)
-        found, there = self._sought(own, wanted)
-        words, heads, logs, rows = self.dependents(), self.heads, self.logs, np.arange(len(self.heads))
-        if not there.all():
-            new, least_logs = found[~there], np.minimum.reduceat(logs, self.begin[:-1])
-            words, heads = np.insert(words, new, own[~there]), np.insert(heads, new, wanted[~there])
-            logs, rows = np.insert(logs, new, least_logs[own[~there]]), np.insert(rows, new, -1)
-            found += np.cumsum(~there) - ~there
-        stays = np.exp(logs.astype(np.float64)) >= least
-        stays[found] = True
-        kept = _packed(words[stays], heads[stays], logs[stays], self.labels and self.labels.of(rows[stays]))
-        return kept._replace(yields=self.yields)
+        given = np.array(trees, np.int64).reshape(len(trees), len(self.begin) - 1)
+        begin, heads, logs, rows = _kept(self.begin, self.heads, self.logs, given, least)
+        return PackedArcs(begin, heads, logs, self.labels and self.labels.of(rows), self.yields)
 
-    def _sought(self, dependents: NDArray[Any], heads: NDArray[Any]) -> tuple[Longs, Bools]:
-        """Return where these arcs are or would be [C], and whether they are there [C]."""
-        size = len(self.begin)
-        keys = self.dependents().astype(np.int64) * size + self.heads
-        wanted = np.asarray(dependents, np.int64) * size + heads
-        found = np.searchsorted(keys, wanted)
-        return found, np.append(keys, -1)[found] == wanted
+
+@kernel
+def _kept(
+    begin: Ints, heads: Ints, logs: Floats, trees: Longs, least: float
+) -> tuple[Ints, Ints, Floats, Longs]:
+    """Return `begin`, `heads`, `logs` of what `PackedArcs.kept` returns; which of the arcs each is, or -1.
+
+    begin: [n + 1]; heads, logs: [A]; trees: [T, n] heads
+    """
+    n, most, count = len(begin) - 1, len(heads) + trees.size, 0
+    bounds, kept, rows = np.zeros(n + 1, np.int32), np.empty(most, np.int32), np.empty(most, np.int64)
+    exact = np.empty(most, np.float64)
+    for m in range(n):
+        first, lowest = count, np.float32(np.inf)
+        for arc in range(begin[m], begin[m + 1]):
+            stays, lowest = np.exp(np.float64(logs[arc])) >= least, min(lowest, logs[arc])
+            for tree in range(len(trees)):
+                stays = stays or trees[tree, m] == heads[arc]
+            if stays:
+                kept[count], exact[count], rows[count] = heads[arc], logs[arc], arc
+                count += 1
+        for tree in range(len(trees)):
+            place = count
+            while place > first and kept[place - 1] > trees[tree, m]:
+                place -= 1
+            if place == first or kept[place - 1] != trees[tree, m]:
+                for i in range(count, place, -1):
+                    kept[i], exact[i], rows[i] = kept[i - 1], exact[i - 1], rows[i - 1]
+                kept[place], exact[place], rows[place] = trees[tree, m], lowest, -1
+                count += 1
+        total = -np.inf
+        for i in range(first, count):
+            total = np.logaddexp(total, exact[i])
+        for i in range(first, count):
+            exact[i] -= total
+        bounds[m + 1] = count
+    return bounds, kept[:count], exact[:count].astype(np.float32), rows[:count]
 
 
 def arcs_of(probabilities: Doubles, heads: Sequence[int], least: float = LEAST) -> PackedArcs:

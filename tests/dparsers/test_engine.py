@@ -18,6 +18,8 @@ pytest.importorskip("stanza")
 pytest.importorskip("transformers", reason="needs the extra transformers")
 pytest.importorskip("openvino", reason="needs the extra fast")
 
+from stanza.models.common.bert_embedding import cloned_feature
+
 import d2c.dparsers.stanza.networks  # noqa: F401 (it sets what forked processes need)
 from d2c.dparsers.stanza import bert, engine
 from d2c.dparsers.stanza.encoder import Encoder, load_encoder, read_encoder, save_encoder
@@ -61,7 +63,25 @@ def test_states_are_those_of_torch(
             expected = states(read(), given)
         there = given[1] == 1
         for a, b in zip(found, expected, strict=True):
-            assert a.dtype == torch.float32 and torch.allclose(a[there], b[there], rtol=0, atol=close)
+            assert a.dtype == torch.float32 and torch.allclose(a[there], b[there].float(), rtol=0, atol=close)
+
+
+@pytest.mark.parametrize("shares", [[0.2, -0.1, 0.4], [-0.3, 0.1], [-1 / 3, 0.0, 0.0]])
+@pytest.mark.parametrize("alone", [False, True])
+def test_mixtures_are_those_of_stanza(
+    shares: list[float], alone: bool, read: Read, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By torch alone, too; where the first share is 0, the states are there one by one."""
+    if alone:
+        monkeypatch.setattr(bert, "compiled_layers", lambda *_: None)
+    own, given, by = read(), batch(LENGTHS), torch.nn.Linear(len(shares), 1, bias=False)
+    by.weight.data[:] = torch.tensor(shares)
+    expected = cloned_feature(states(read(), given), True, by)
+    own.mix(by)
+    found = states(own, given)
+    assert len(found) == (1 if shares[0] > -1 / 3 else 3)
+    there = given[1] == 1
+    assert torch.allclose(cloned_feature(found, True, by)[there], expected[there], rtol=0, atol=0.1)
 
 
 def test_states_do_not_depend_on_other_sentences(read: Read) -> None:
@@ -102,7 +122,7 @@ def test_without_it_torch_computes(read: Read, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setitem(sys.modules, "openvino", None)
     without = read()
     for a, b in zip(states(without, given), expected, strict=True):
-        assert torch.allclose(a[given[1] == 1], b[given[1] == 1], rtol=0, atol=0.05)
+        assert torch.allclose(a.float()[given[1] == 1], b[given[1] == 1], rtol=0, atol=0.05)
     assert not unable.transformer._compiled and not without.transformer._compiled
 
 

@@ -27,7 +27,14 @@ class States(NamedTuple):
 
 
 class Bert(nn.Module):
-    """BERT without dropout, with GELU and absolute positions. config: as `transformers` has it"""
+    """BERT without dropout, with GELU and absolute positions.
+
+    config:  as `transformers` has it
+    mixture: [N] if it is known, how much each of the last N states counts in their sum, which alone is
+             returned in their place
+    """
+
+    mixture: Tensor | None = None
 
     def __init__(self, config: Any) -> None:
         super().__init__()
@@ -52,17 +59,24 @@ class Bert(nn.Module):
         word, position, token_type, norm = self.embeddings.values()
         first = norm(word(ids) + token_type(torch.zeros_like(ids)) + position.weight[: ids.shape[1]])
         if ids.device.type == "cpu" and self._compiled:
-            return States((first, *self._compiled(first, attention_mask)))
+            made = self._compiled(first, attention_mask)
+            return States(made if self.mixture is not None else (first, *made))
         states = [functional.pad(first.flatten(0, 1), (0, 0, 0, -ids.numel() % _ROWS))]
+        if torch.is_autocast_enabled(ids.device.type):  # else each product would have to round them
+            states[0] = states[0].bfloat16()
         mask = None if attention_mask.all() else attention_mask[:, None, None].bool()
         for layer in self.encoder["layer"]:
             states.append(_after(layer, states[-1], ids.shape, mask, self.config.num_attention_heads))
+        if self.mixture is not None:
+            last = zip(self.mixture, states[-len(self.mixture) :], strict=True)
+            states = [sum((share * state.float() for share, state in last), torch.zeros(()))]
         return States(tuple(rows[: ids.numel()].view(*ids.shape, -1) for rows in states))
 
     @cached_property
     def _compiled(self) -> Compute | None:
         """Return what computes the layers in place of torch, in bfloat16 where torch would."""
-        return compiled_layers(self.config, self.state_dict(), torch.is_autocast_enabled("cpu"))
+        halves = torch.is_autocast_enabled("cpu")
+        return compiled_layers(self.config, self.state_dict(), halves, self.mixture)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a copy has, perhaps in another process, which compiles the layers for itself."""

@@ -44,6 +44,7 @@ _MOST_OTHER = 1 << 16  # bytes of any other file
 _WEIGHTS, _TOKENIZER = "model.safetensors", "tokenizer.json"
 _TRIAL, _MOST_PIECES = "It's 5,000 ﷺ é ½ 漢 😀 .", 20  # to try it, and of a letter: NFKC has 18
 _SCALE = ":scale"  # after the name of a matrix
+_LEAST_SHARE = 0.01  # of a layer's states that a mixture is divided by
 _BYTE, _LEAST_SCALE = 127, 1e-30  # the largest number of a byte; for rows of zeros
 # Settings of the dropout on weights of attention, half the time of attention on a CPU: there is none.
 _ATTENTION_DROPOUTS = "attention_probs_dropout_prob", "attention_dropout"
@@ -80,6 +81,15 @@ class Encoder(nn.Module):
     def layers(self) -> int:
         """Return how many layers it has, that of the pieces' own vectors included."""
         return int(self.config.num_hidden_layers) + 1
+
+    def mix(self, by: nn.Linear | None) -> None:
+        """Let prediction return the mixture of the last layers' states alone, by Stanza's weights for these.
+
+        Stanza multiplies what it gets by the share of the first of them, so the mixture is divided by that.
+        """
+        if by is not None and isinstance(self.transformer, Bert):
+            shares = by.weight[0].detach() + 1 / by.in_features
+            self.transformer.mixture = shares / shares[0] if shares[0].abs() > _LEAST_SHARE else None
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor, output_hidden_states: bool = True) -> States:
         """Return vectors of all pieces; ids, mask: [sentences, pieces], the mask 0 for padding."""

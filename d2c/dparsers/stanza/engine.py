@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import partial, reduce
 from importlib import import_module
 from typing import Any
 
@@ -22,20 +22,23 @@ from torch import Tensor
 _TELEMETRY = "openvino_telemetry"
 
 Compute = Callable[[Tensor, Tensor], tuple[Tensor, ...]]
-"""Returns the states after each layer, given those before the first [sentences, pieces, size] and a mask
-[sentences, pieces] that is 0 for padding. The next call overwrites them."""
+"""Returns the states after each layer, or their mixture, given those before the first [sentences, pieces,
+size] and a mask [sentences, pieces] that is 0 for padding. The next call overwrites them."""
 
 
-def compiled_layers(config: Any, weights: Mapping[str, Tensor], halves: bool) -> Compute | None:
+def compiled_layers(
+    config: Any, weights: Mapping[str, Tensor], halves: bool, mixture: Tensor | None = None
+) -> Compute | None:
     """Return what computes the layers; None where OpenVINO is not installed, or not for this processor.
 
     config:  as `transformers` has it
     weights: in float32 on the CPU, named as there
     halves:  whether matrices of bfloat16 are multiplied
+    mixture: [N] how much each of the last N states counts in their sum, if that is wanted
     """
     options = {"INFERENCE_PRECISION_HINT": "bf16" if halves else "f32", "INFERENCE_NUM_THREADS": 1}
     try:
-        network = openvino().compile_model(_graph(config, weights), "CPU", options)
+        network = openvino().compile_model(_graph(config, weights, mixture), "CPU", options)
     except (ImportError, RuntimeError):
         return None
     return partial(_computed, network.create_infer_request())
@@ -57,7 +60,7 @@ def _computed(request: Any, states: Tensor, mask: Tensor) -> tuple[Tensor, ...]:
     return tuple(torch.from_numpy(made.data) for made in request.output_tensors)
 
 
-def _graph(config: Any, weights: Mapping[str, Tensor]) -> Any:
+def _graph(config: Any, weights: Mapping[str, Tensor], mixture: Tensor | None) -> Any:
     """Return the graph of the layers, whose parameters are states and mask as of `Compute`."""
     ov = openvino()
     op = ov.opset13
@@ -79,7 +82,7 @@ def _graph(config: Any, weights: Mapping[str, Tensor]) -> Any:
     first = op.parameter([-1, -1, config.hidden_size], np.float32)
     mask = op.parameter([-1, -1], np.int64)
     seen = op.unsqueeze(op.convert(mask, bool), [1, 2])
-    states, found = first, []
+    states, found = first, [first]
     for number in range(config.num_hidden_layers):
         of = f"encoder.layer.{number}."
         parts = (split(linear(states, f"{of}attention.self.{name}")) for name in ("query", "key", "value"))
@@ -89,4 +92,8 @@ def _graph(config: Any, weights: Mapping[str, Tensor]) -> Any:
         inner = linear(op.gelu(linear(states, f"{of}intermediate.dense"), "erf"), f"{of}output.dense")
         states = norm(op.add(inner, states), f"{of}output.LayerNorm")
         found.append(states)
-    return ov.Model([op.result(one) for one in found], [first, mask], "bert")
+    wanted = found[1:]
+    if mixture is not None:
+        last = zip(found[-len(mixture) :], mixture.numpy(), strict=True)
+        wanted = [reduce(op.add, [op.multiply(state, op.constant(share)) for state, share in last])]
+    return ov.Model([op.result(one) for one in wanted], [first, mask], "bert")

@@ -126,8 +126,7 @@ class GraphNetwork(GraphParser):  # type: ignore[misc]
     """The network; with `yields` among its arguments it scores ends of yields; `smoothing` is the share of a
     `SmoothedLoss`; with the `model_type` `joint` it chooses tags, too.
 
-    least: of the probability of packed arcs, with which predictions are pairs of a tree and these; None: they
-           are trees alone
+    least: of the probability of packed arcs; None: there are none in predictions
     """
 
     least: float | None = None
@@ -160,28 +159,27 @@ class GraphNetwork(GraphParser):  # type: ignore[misc]
         return self.states
 
     def predict(self, *args: Any, resolve_head_constraints: bool = False, **named: Any) -> list[Any]:
-        """Return head and label, of a joint network also the tag, of each word of each sentence of a `Batch`;
-        with packed arcs if they are wanted."""
+        """Return of each sentence of a `Batch` its arcs, tags of a joint network, packed arcs if these are
+        wanted."""
         batch = Batch(*args, **named)
         scores = self(*batch)[1]
         tables = [table[:n, :n] for table, n in zip(scores[0], batch.sentlens, strict=True)]
         heads = [best_heads(table) for table in tables]
         pairs, least = zip(tables, heads, strict=True), self.least
         arcs = [single(pair[1]) if least is None else _likely(*pair, least) for pair in pairs]
-        names = units(self.vocab["deprel"])
-        found = list[Any]()
-        for i, (tree, own, of_labels) in enumerate(zip(heads, arcs, _of_arcs(scores[1], arcs), strict=True)):
-            best = of_labels[own.of_tree(tree)].argmax(dim=1).tolist()
-            rows = [[head, names[label]] for head, label in zip(tree, best, strict=True)]
-            if self.has_tags:
-                tags = self.vocab["upos"].unmap(scores[-1][i][: len(tree)])
-                rows = [[*row, tag] for row, tag in zip(rows, tags, strict=True)]
-            if self.least is not None:
-                logs = functional.log_softmax(of_labels, 1).clamp(min=math.log(LEAST_LABEL)).cpu().numpy()
+        logs = functional.log_softmax(_of_arcs(scores[1], arcs), 1).cpu().numpy()
+        logs, names = logs.clip(min=math.log(LEAST_LABEL)), units(self.vocab["deprel"])
+        found, tags, begin = list[Any](), self.vocab["upos"] if self.has_tags else None, 0
+        for i, (tree, own) in enumerate(zip(heads, arcs, strict=True)):
+            of_labels = logs[begin : begin + len(own.heads)]
+            begin += len(own.heads)
+            best = of_labels[own.of_tree(tree)].argmax(axis=1).tolist()
+            of_words = tags.unmap(scores[-1][i][: len(tree)]) if tags else []
+            packed = None
+            if least is not None:
                 ends = _ends(scores[2][i], len(tree)) if self.has_yields else None
-                found.append((rows, own._replace(labels=ArcLabels(names, logs), yields=ends)))
-            else:
-                found.append(rows)
+                packed = own._replace(labels=ArcLabels(names, of_labels), yields=ends)
+            found.append(((tree, [names[label] for label in best]), of_words, packed))
         return found
 
     def _learned(self, batch: Batch) -> tuple[Any, list[Any]]:
@@ -278,8 +276,8 @@ def _likely(table: Floats, tree: Sequence[int], least: float) -> PackedArcs:
     return likely.kept(least, tree) if least > LEAST else likely
 
 
-def _of_arcs(labels: ArcLabelScores | Tensor, arcs: Sequence[PackedArcs]) -> Sequence[Tensor]:
-    """Return [A, L] the scores of labels of the arcs of each sentence of a batch."""
+def _of_arcs(labels: ArcLabelScores | Tensor, arcs: Sequence[PackedArcs]) -> Tensor:
+    """Return [A, L] the scores of labels of the arcs of all sentences of a batch."""
     widths = np.concatenate([np.diff(own.begin) for own in arcs])
     there = torch.from_numpy(np.arange(widths.max()) < widths[:, None])
     heads = torch.zeros(there.shape, dtype=torch.long)
@@ -287,8 +285,7 @@ def _of_arcs(labels: ArcLabelScores | Tensor, arcs: Sequence[PackedArcs]) -> Seq
     lengths = torch.tensor([len(own.begin) - 1 for own in arcs])
     sentences = torch.arange(len(arcs)).repeat_interleave(lengths)
     dependents = torch.cat([torch.arange(1, n + 1) for n in lengths.tolist()])
-    scores = labels[sentences[:, None], dependents[:, None], heads]
-    return torch.split(scores[there], [len(own.heads) for own in arcs])
+    return labels[sentences[:, None], dependents[:, None], heads][there]
 
 
 def best_heads(scores: Floats) -> tuple[int, ...]:

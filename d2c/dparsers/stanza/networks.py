@@ -41,7 +41,7 @@ from d2c.protocols.training import seeded as seeded_numpy
 # them without end: whatever it computes, ours or not.
 os.register_at_fork(after_in_child=lambda: torch.set_num_threads(1))
 
-Found = tuple[Arcs, list[str], PackedArcs | None]  # of a sentence: arcs, tags, packed arcs
+Found = tuple[Arcs, Sequence[str], PackedArcs | None]  # of a sentence: arcs, tags, packed arcs
 
 # Of one word: form, UPOS, XPOS, FEATS, lemma, head and label, as Stanza's loader asks for them.
 WordRow = list[Any]
@@ -95,27 +95,15 @@ def predict(
            probabilities; None: without them
     """
     trainer.model.least = least
-    predictions = _predicted(trainer, pretrain, sentences)
-    pairs = predictions if least is not None else ((tree, None) for tree in predictions)
-    return [(_arcs(tree), _tags(tree), arcs) for tree, arcs in pairs]
-
-
-def _predicted(trainer: GraphNetworkTrainer, pretrain: Pretrain | None, sentences: Sentences) -> list[Any]:
-    """Return pairs of head and label of each word of each sentence."""
     words = batch_words(trainer.args, len(trainer.vocab["deprel"]), _NUMBERS_PARSING)
     rows, more = StanzaDocument(sentences), {"evaluation": True, "sort_during_eval": True}
     loader = DataLoader(rows, words, trainer.args, pretrain, trainer.vocab, **more)
+    if not trainer.args["char"]:  # a tensor for the letters of each word, which this network does not see
+        for sentence in loader.dataset.data:
+            sentence[1] = sentence[1][:1]
     # An encoder in halves rounds its weights; they are kept while any such context is open, in use or not.
     with torch.autocast(trainer.model.get_device().type, enabled=False):
         return predict_dataset(trainer, loader)  # type: ignore[no-any-return]
-
-
-def _arcs(tree: Sequence[Any]) -> Arcs:
-    return [int(head) for head, *_ in tree], [label for _, label, *_ in tree]
-
-
-def _tags(tree: Sequence[Any]) -> list[str]:
-    return [tag for _, _, *tags in tree for tag in tags]
 
 
 def batch_words(arguments: Mapping[str, Any], labels: int, numbers: int = _NUMBERS_TRAINING) -> int:

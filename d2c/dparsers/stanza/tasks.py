@@ -291,7 +291,10 @@ class StanzaEstimator:
         config, vocab = checkpoint["config"], MultiVocab.load_state_dict(checkpoint["vocab"])
         config |= own(config) | {"bert_model": NAME if has_encoder else None, "use_peft": False}
         made = partial(build, config, vocab, bert_model=encoder, bert_tokenizer=tokenizer)
-        return config, vocab, load_network(path, checkpoint, made).to(self._device)
+        network = load_network(path, checkpoint, made)
+        if encoder is not None:
+            encoder.mix(network.bert_layer_mix)
+        return config, vocab, network.to(self._device)
 
     def _learn(
         self,
