@@ -16,7 +16,7 @@ from models.recipes import RECIPES
 DOCS = Path(__file__).parents[2] / "docs" / "lab" / "english.md"
 
 
-@pytest.mark.parametrize("name", ["en", "en-small", "en-clear", "en-ud"])
+@pytest.mark.parametrize("name", ["en", "en-small", "en-clear", "en-ud", "id"])
 def test_a_card_is_that_of_its_recipe(name: str, tmp_path: Path) -> None:
     copy = copytree(find(name), tmp_path / name)
     run = CliRunner().invoke(main, [name, "--anew", "card", "-o", str(tmp_path)])
