@@ -31,6 +31,9 @@ _ALONE: dict[str, Any] = {"forceinline": True, "no_cpython_wrapper": True, "no_c
 _UNCOUNTED: dict[str, Any] = {"_nrt": False}
 _PATIENCE = 120.0  # seconds that a process waits for a kernel that another one compiles
 _PACKAGE = Path(__file__).parents[1]  # d2c
+_KERNEL = re.compile(
+    rb"^(?:@(?:kernel|inner|lean|summing)|def kernel\(.*)$", re.MULTILINE
+)  # has one, or makes it
 _IMPORTED = re.compile(rb"^from d2c\.(\S+) import", re.MULTILINE)
 
 
@@ -66,7 +69,7 @@ def sources() -> str:
     in."""
     rooms = (room for room in _PACKAGE.iterdir() if room.is_dir())  # some may be links, which rglob passes by
     codes = {path: path.read_bytes() for room in rooms for path in room.rglob("*.py")}
-    kernels = {path for path, code in codes.items() if b"d2c.learning.kernels import" in code}
+    kernels = {path for path, code in codes.items() if _KERNEL.search(code)}
     names = {name.decode() for path in kernels for name in _IMPORTED.findall(codes[path])}
     files = kernels | codes.keys() & {_PACKAGE / f"{name.replace('.', '/')}.py" for name in names}
     digest = hashlib.sha256()

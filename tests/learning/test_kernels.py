@@ -104,10 +104,10 @@ def test_where_nothing_can_be_written_it_compiles(directory: Path, monkeypatch: 
 
 def test_sources_are_kernels_and_their_constants(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     texts = {
-        "cky/a.py": "from d2c.learning.kernels import kernel\nfrom d2c.trees.b import B",
+        "cky/a.py": "from d2c.learning.kernels import kernel\nfrom d2c.trees.b import B\n@kernel\n",
         "trees/b.py": "B = 1",
     }
-    texts |= {"trees/c.py": "", "cky/d.py": ""}
+    texts |= {"trees/c.py": "", "cky/d.py": "from d2c.learning.kernels import sources"}
     digests = []
     monkeypatch.setattr(kernels, "_PACKAGE", tmp_path)
     for changed in ("", *texts):
