@@ -25,6 +25,15 @@ TREES = [
     "(TOP (S (NP (PRP She)) (VP (VBD left)) (. .)))",
 ]
 OTHERS = {  # of other languages than English: a text, and its trees
+    "nl": (
+        "Ik heb gisteren een boek gelezen. De regering zal een nieuwe weg aanleggen.",
+        [
+            "(top (smain (vnw 0=Ik) (ww 1=heb) (ppart (bw 2=gisteren) (np (lid 3=een) (n 4=boek)) "
+            "(ww 5=gelezen))) (let 6=.))",
+            "(top (smain (np (lid 0=De) (n 1=regering)) (ww 2=zal) (inf (np (lid 3=een) (adj 4=nieuwe) "
+            "(n 5=weg)) (ww 6=aanleggen))) (let 7=.))",
+        ],
+    ),
     "id": (
         "Saya membaca buku di perpustakaan. Anak itu tidak mau makan karena sakit.",
         [
@@ -34,7 +43,7 @@ OTHERS = {  # of other languages than English: a text, and its trees
         ],
     ),
 }
-MOST, MOST_OF_OTHERS, MOST_IN_ALL = 45e6, 8e6, 98e6  # bytes of models that come with d2c
+MOST, MOST_OF_OTHERS, MOST_IN_ALL = 45e6, 8e6, 105e6  # bytes of models that come with d2c; a wheel has fewer
 FOLDER = Path(__file__).parents[2] / "d2c" / "data" / "models"
 
 
@@ -44,7 +53,7 @@ def no_others(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_they_are_found_and_small() -> None:
-    assert [model.name for model in available()] == ["en", "en-clear", "en-small", "en-ud", *OTHERS]
+    assert [model.name for model in available()] == ["en", "en-clear", "en-small", "en-ud", *sorted(OTHERS)]
     assert find() == find("en") == FOLDER / "en"
     sizes = [size_of(model.directory) for model in available()]
     assert max(sizes) <= MOST and sum(sizes) <= MOST_IN_ALL
@@ -55,7 +64,7 @@ def test_they_are_found_and_small() -> None:
 def test_other_languages(name: str) -> None:
     text, trees = OTHERS[name]
     document = d2c.load(name)(text)
-    assert [str(sentence.tree) for sentence in document] == trees
+    assert [str(sentence.tree) for sentence in document] == [re.sub(r"\d+=", "", tree) for tree in trees]
     run = CliRunner().invoke(cli, ["parse", name, "--split"], input=text)
     assert run.stdout.splitlines() == trees
 
