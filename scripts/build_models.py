@@ -1,10 +1,17 @@
 """Builds the models that have names, each with its card: `en`, which comes with d2c, and others.
 
-    python scripts/build_models.py [NAME...] [-o DIR] [--treebanks DIR] [--checkpoints DIR] [--anew PART]
+    python scripts/build_models.py [NAME...] [-o DIR] [--treebanks DIR] [--anew PART]
 
-Without names, all that are not in the directory yet, in an order in which each finds what it goes on from,
-and its teachers: after a kill the same command goes on. `d2c models` lists them where $D2C_MODELS names the
-directory. Reads $D2C_TREEBANKS (default ../shared/treebanks).
+Builds the models that are named, those that they need, and those that they teach; without names, all. What is
+in the directory already stays. After a kill the same command goes on where it was: DIR/kept has checkpoints,
+silver trees, and for each model what was said, which its card repeats. `d2c models` lists the models where
+$D2C_MODELS names the directory. Reads $D2C_TREEBANKS (default ../shared/treebanks).
+
+    python scripts/build_models.py en
+
+makes `en` in four steps: a converter of UD trees (`en-ud`); a teacher, which learns from treebanks alone
+(`en-teacher`); silver trees, on which the teacher, the converter and spaCy's parser vote; and `en`, which
+learns from all. Then `en` teaches `en-small`.
 
 With --anew, of models that are there already one part is made again, and no network is trained. confidences:
 the model parses the trees that its recipe holds out, and a new calibration is fitted to that
@@ -25,7 +32,7 @@ from d2c.base.errors import FormatError, ModelError
 from d2c.models.names import is_model
 from models.build import build, recalibrate, rewrite
 from models.cards import renew
-from models.recipes import RECIPES
+from models.recipes import RECIPES, with_others
 from treebanks.files import folder
 
 
@@ -33,25 +40,24 @@ from treebanks.files import folder
 @click.argument("names", nargs=-1, type=click.Choice([*RECIPES]))
 @click.option("--treebanks", type=click.Path(path_type=Path), help="Their folder.  [default: $D2C_TREEBANKS]")
 @click.option("-o", "--output", type=click.Path(path_type=Path), default="models", show_default=True)
-@click.option("--checkpoints", type=click.Path(path_type=Path), help="Folder from which training goes on.")
 @click.option(
     "--anew", type=click.Choice(["confidences", "files", "card"]), help="Make only this part again."
 )
-def main(
-    names: tuple[str, ...], treebanks: Path | None, output: Path, checkpoints: Path | None, anew: str | None
-) -> None:
-    """Build models into directories of their names; without names, all that are not there yet."""
-    for name in names or (name for name in RECIPES if is_model(output / name) == bool(anew)):
-        recipe, directory, place = RECIPES[name], output / name, treebanks or folder()
+def main(names: tuple[str, ...], treebanks: Path | None, output: Path, anew: str | None) -> None:
+    """Build models into directories of their names, with those that they need and teach, unless these are
+    there; without names, all."""
+    names, place = names or tuple(RECIPES), treebanks or folder()
+    for name in names if anew else with_others(names):
+        recipe, directory = RECIPES[name], output / name
         try:
             if anew == "card":
                 renew(directory, recipe)
             elif anew == "files":
                 rewrite(recipe, directory, place)
             elif anew:
-                recalibrate(recipe, directory, place, say, checkpoints)
-            else:
-                build(recipe, place, directory, say, checkpoints)
+                recalibrate(recipe, directory, place, say)
+            elif not is_model(directory):
+                build(recipe, place, directory, say)
         except (FormatError, ModelError) as error:
             sys.exit(f"{name}: {error}")
 

@@ -1,20 +1,17 @@
-"""What models owe to each source, and to teachers: F1 on dev parts, with and without them.
+"""What `en` and `en-small` owe to each source, and to teachers: F1 on dev parts, with and without them.
 
-    python scripts/models/ablation.py sources|genres|lessons|distillation [--models DIR] [-o DIR] [--words N]
-                                      [--seed N]
-    python scripts/models/ablation.py encoder --words 1400000
-
-A model that `scripts/build_models.py` left in --models goes on for one pass over so many words, for each row
-as many: what is added takes room from the rest. The chart stays that of `en-base`. Words given, tags
-predicted; EVALB, `collins.prm`; points and p of paired approximate randomisation. What teachers and rows have
-found is kept in -o, and not looked for again.
+    python scripts/models/ablation.py encoder --words 1400000 [--models DIR] [-o DIR] [--seed N]
+    python scripts/models/ablation.py distillation [--models DIR] [-o DIR]
 
 `encoder`: the network of `en` learns from its encoder alone, in two passes over so many words of what `en`
-learns from; over single d-trees, by the reduction. It is for a GPU: a core takes more than an hour for a row.
+learns from, of each row as many: what is added takes room from the rest. Single d-trees, by the reduction. It
+is for a GPU: a core takes more than an hour for a row.
 
 `distillation`: `en-small`, and what its recipe makes without lessons, trained from scratch: about an hour.
 
-Reads $D2C_TREEBANKS (default ../shared/treebanks).
+Models, and silver trees, are those that `scripts/build_models.py` left in --models. Words given, tags
+predicted; EVALB, `collins.prm`; points and p of paired approximate randomisation. What rows have found is
+kept in -o, and not looked for again. Reads $D2C_TREEBANKS (default ../shared/treebanks).
 """
 
 from __future__ import annotations
@@ -27,7 +24,6 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
 
 import click
 
@@ -45,35 +41,22 @@ from d2c.trees.formats.brackets import format_bracket
 from d2c.trees.formats.reading import CLEANED
 from d2c.trees.scores.brackets import metric_for
 from d2c.trees.scores.matches import Matches
-from models.build import train
-from models.continuing import go_on
+from models.build import parts_of, train
 from models.pretrained import encoder_of
-from models.recipes import RECIPES, Recipe
+from models.recipes import RECIPES
 from models.scores import untagged
-from models.teaching import Lesson, taught
+from models.teaching import KEPT
 from papers.table import write_text
 from treebanks.files import folder
 from treebanks.penn import penn_trees, to_penn, write_parts
 from treebanks.silver import agrees, silver_pairs
 
-
-class Mix(NamedTuple):
-    """What rows draw from: the sources of a recipe, with its shares, and lessons by the names of texts."""
-
-    recipe: Recipe
-    lessons: Mapping[str, Lesson]
-
-
-PARSED = {"masc-text": 0.25, "EWT": 0.43}  # of a lesson's sentences; enough for 120,000 words of train
-TAUGHT, LAST = (RECIPES[name] for name in ("en-taught", "en"))
-LITTLE = Mix(
-    RECIPES["en-general"],
-    {name: replace(own, share=PARSED[name]) for name, own in zip(PARSED, TAUGHT.lessons, strict=True)},
-)
-WHOLE = Mix(LAST, dict(zip(PARSED, LAST.lessons, strict=True)))
-TREEBANKS = {data.name: data for data in LAST.data}
+WHOLE = RECIPES["en"]
+LESSONS = {"masc-text": "masc-text", "EWT": "ewt"}  # silver sources, as rows call them
+TREEBANKS = {data.name: data for data in WHOLE.data}
 GOLD, SILVER = ("CRAFT", "GENIA", "MASC"), ("GUM", "EWT", "masc-text")
 CRAFT_DEV = 4  # every fourth sentence of it
+PUPIL = "en-small"
 
 # Files of GUM name no documents, which are in the order of their names: where a genre begins was read off
 # by eye, from the sentences before and after.
@@ -86,8 +69,6 @@ DEV_GENRES = {
     **{"interview": 758, "letter": 847, "news": 933, "podcast": 996, "speech": 1137, "textbook": 1226},
     **{"vlog": 1297, "voyage": 1392, "whow": 1463},
 }
-LEFT_OUT = ("court", "interview", "voyage")
-REST_OF_GUM = f"GUM without {', '.join(LEFT_OUT)}"
 OTHERS = tuple(genre for genre in DEV_GENRES if genre not in TRAIN_GENRES)
 GROUPS = {
     "CRAFT": ("CRAFT",),
@@ -96,20 +77,20 @@ GROUPS = {
     "its genres in train": (*TRAIN_GENRES,),
     "other genres": OTHERS,
 }
-LEARNED = tuple(genre for genre in TRAIN_GENRES if genre not in LEFT_OUT)
-GENRES = {", ".join(LEFT_OUT): LEFT_OUT, ", ".join(LEARNED): LEARNED, "other genres": OTHERS}
-TABLES = "sources", "genres", "lessons", "distillation", "encoder"
-ENCODER, PASSES = "encoder", 2.0  # where the rows of that table begin, and how often they see their words
+TABLES = "encoder", "distillation"
+PASSES = 2.0  # over what the rows of the first table learn from
 Found = Mapping[str, Sequence[Matches]]  # of each part what is found of its sentences
 
 
 @dataclass(frozen=True)
 class Row:
-    """A model, and what it learns from when it goes on; nothing: it is scored as it is. `than`: the row that
-    it is compared with. `anew`: what is scored is another model, of the same recipe without lessons."""
+    """What is scored, and the row that it is compared with.
+
+    sources: what a network learns from; none: a model is scored, or, `anew`, what its recipe makes without
+             lessons
+    """
 
     name: str
-    begin: str
     sources: tuple[str, ...] = ()
     than: str | None = None
     anew: bool = False
@@ -118,24 +99,11 @@ class Row:
 def rows_of(table: str) -> list[Row]:
     """Return the rows of one of TABLES."""
     if table == "distillation":
-        alone = Row("without lessons", "en-small", anew=True)
-        return [alone, Row("en-small", "en-small", than=alone.name)]
-    begin = ENCODER if table == ENCODER else "en-base"
-    base, gold = Row("en-base", "en-base"), Row("gold", begin, GOLD, "en-base")
-    added = [Row(f"gold, {one}", "en-base", (*GOLD, one), "gold") for one in SILVER]
-    everything = Row("all", begin, GOLD + SILVER, "gold")
+        return [Row("without lessons", anew=True), Row(PUPIL, than="without lessons")]
+    everything = Row("all", GOLD + SILVER, "gold")
     others = {one: tuple(other for other in everything.sources if other != one) for one in SILVER}
-    without = [Row(f"all without {one}", begin, own, "all") for one, own in others.items()]
-    if table == ENCODER:
-        return [replace(gold, than=None), everything, *without]
-    if table == "sources":
-        return [base, gold, *added, everything, *without]
-    if table == "genres":
-        rest = Row(f"gold, {REST_OF_GUM}", "en-base", (*GOLD, REST_OF_GUM), added[0].name)
-        return [replace(gold, than=None), added[0], rest, everything]
-    before = Row("en-general", "en-general")
-    alone = Row("without lessons", "en-general", (*GOLD, "GUM"), before.name)
-    return [before, alone, Row("with lessons", "en-general", everything.sources, alone.name)]
+    without = [Row(f"all without {one}", own, "all") for one, own in others.items()]
+    return [Row("gold", GOLD), everything, *without]
 
 
 def by_genre(path: Path, begins: Mapping[str, int]) -> dict[str, list[CTree]]:
@@ -148,17 +116,13 @@ def by_genre(path: Path, begins: Mapping[str, int]) -> dict[str, list[CTree]]:
     return trees
 
 
-def trees_of(source: str, mix: Mix, treebanks: Path, models: Path, kept: Path) -> Path:
+def trees_of(source: str, treebanks: Path, models: Path, kept: Path) -> Path:
     """Return the file of trees of a source, in the Penn Treebank's convention, made unless it is kept."""
-    if source in mix.lessons:
-        return taught(mix.lessons[source], treebanks, models, kept, say)
-    file = kept / f"{source.replace(' ', '-')}.mrg"
+    if source in LESSONS:
+        return models / KEPT / f"{LESSONS[source]}.mrg"
+    file = kept / f"{source}.mrg"
     if not file.is_file():
-        path = treebanks / TREEBANKS[source.partition(" ")[0]].train
-        trees: Iterable[CTree] = penn_trees(path)
-        if source == REST_OF_GUM:
-            genres = by_genre(path, TRAIN_GENRES)
-            trees = chain.from_iterable(own for genre, own in genres.items() if genre not in LEFT_OUT)
+        trees = penn_trees(treebanks / TREEBANKS[source].train)
         write_text(file, "".join(f"{format_bracket(ctree)}\n" for ctree in trees))
     return file
 
@@ -169,10 +133,9 @@ def trees_in(file: Path) -> list[CTree]:
     return [*CLEANED(file)]
 
 
-def shares_of(files: Mapping[str, Path], mix: Mix, words: int) -> dict[Path, float]:
+def shares_of(files: Mapping[str, Path], words: int) -> dict[Path, float]:
     """Return how often each file's trees are in so many words, with the recipe's shares among each other."""
-    parsed = {name: lesson.share for name, lesson in mix.lessons.items()}
-    shares = {file: mix.recipe.shares.get(name, 1.0) / parsed.get(name, 1.0) for name, file in files.items()}
+    shares = {file: WHOLE.shares.get(LESSONS.get(name, name), 1.0) for name, file in files.items()}
     total = sum(share * sum(len(ctree.tokens) for ctree in trees_in(file)) for file, share in shares.items())
     return {file: share * words / total for file, share in shares.items()}
 
@@ -194,35 +157,31 @@ def scored(directory: Path, parts: Mapping[str, list[CTree]]) -> dict[str, list[
     return found
 
 
-def learn(row: Row, parts: tuple[Path, Path], models: Path, seed: int, directory: Path) -> None:
-    """Leave in a directory the model of a row that has learned from the first of two files."""
-    if row.begin == ENCODER:
-        place = str(encoder_of(str(LAST.encoder)))
-        spec = LAST.spec(*parts, CLEANED, epochs=PASSES, seed=seed, transformer=place)
-        train_models(spec, [directory], say)
-    else:
-        spec = LITTLE.recipe.spec(*parts, CLEANED, epochs=1.0, seed=seed)
-        go_on(models / row.begin, spec, directory, say)
+def learn(parts: tuple[Path, Path], seed: int, directory: Path) -> None:
+    """Leave in a directory what has learned from the first of two files."""
+    place = str(encoder_of(str(WHOLE.encoder)))
+    spec = WHOLE.spec(*parts, CLEANED, epochs=PASSES, seed=seed, transformer=place)
+    train_models(replace(spec, routes=("reduction",)), [directory], say)
 
 
 def score_row(row: Row, treebanks: Path, models: Path, kept: Path, words: int, seed: int) -> Found:
     """Return what the model of a row finds of each part, trained unless that is kept."""
-    what = "alone" if row.anew else "-".join(row.sources).replace(" ", "-")
-    drawn = f"{words}-" if row.sources else ""
-    file, mix = kept / f"{row.begin}-{drawn}{seed}-{what}.json", WHOLE if row.begin == ENCODER else LITTLE
+    drawn = f"{words}-{seed}-" if row.sources else ""
+    file = kept / f"{drawn}{row.name.replace(' ', '-')}.json"
     if not file.is_file():
         say(row)
         with scratch() as work:
-            directory = models / row.begin
+            directory = models / PUPIL
             if row.anew:
-                recipe = replace(RECIPES[row.begin], lessons=())
-                directory = train(recipe, treebanks, models, work, say, kept)["cky"]
+                recipe = replace(RECIPES[PUPIL], lessons=())
+                parts, _ = parts_of(recipe, treebanks, models, work, say)
+                own = [treebanks / data.train for data in recipe.data]
+                directory = train(recipe, parts, own, [], kept, work, say)["cky"]
             if row.sources:
-                files = {source: trees_of(source, mix, treebanks, models, kept) for source in row.sources}
-                shares = shares_of(files, mix, words)
-                parts = write_parts(shares, of_each(trees_in), work, seed, mix.recipe.recased)
+                files = {source: trees_of(source, treebanks, models, kept) for source in row.sources}
+                pair = write_parts(shares_of(files, words), of_each(trees_in), work, seed, WHOLE.recased)
                 directory = work / "model"
-                learn(row, parts, models, seed, directory)
+                learn(pair, seed, directory)
             write_text(file, json.dumps(scored(directory, dev_parts(treebanks))))
     return {part: [Matches(*own) for own in counts] for part, counts in read_json(file).items()}
 
@@ -262,12 +221,10 @@ def main(tables: tuple[str, ...], models: Path, kept: Path, words: int, seed: in
     """Print the tables."""
     kept.mkdir(parents=True, exist_ok=True)
     for table in tables:
-        rows, groups = rows_of(table), GENRES if table == "genres" else GROUPS
+        rows = rows_of(table)
         found = {row.name: score_row(row, folder(), models, kept, words, seed) for row in rows}
-        if table == "genres":
-            print_table(["learned from", *DEV_GENRES], lines_of(found, {one: (one,) for one in DEV_GENRES}))
-        print_table(["learned from", *groups], lines_of(found, groups))
-        print_table(["points (p)", *groups], [*differences(rows, found, groups)])
+        print_table(["learned from", *GROUPS], lines_of(found, GROUPS))
+        print_table(["points (p)", *GROUPS], [*differences(rows, found, GROUPS)])
 
 
 if __name__ == "__main__":

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
-from statistics import mean
 from typing import Any, cast
 
 from d2c.base.errors import ModelError
 from d2c.base.temporary import scratch, whole_directory
 from d2c.dparsers.spacy.training import SpacyEstimator
 from d2c.experiments.rows import with_tags_of
-from d2c.models.model import Model, load_route, read_model_settings
+from d2c.models.model import Model, read_model_settings
 from d2c.models.names import SETTINGS
 from d2c.packed.scoring import fit_weights, least_probability
 from d2c.parsing.rules import rules_of
-from d2c.protocols.dparser import TextRules
+from d2c.protocols.dparser import DependencyParser, TextRules
 from d2c.protocols.route import Progress
 from d2c.protocols.training import thinned
 from d2c.training.train import train_models
@@ -25,27 +26,27 @@ from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import format_bracket
 from d2c.trees.formats.reading import CLEANED, Read
 from models.cards import renew, write_card
-from models.continuing import go_on
-from models.converter import build_converter
+from models.converter import build_converter, parser_of
 from models.everyday import LISTS, score_everyday
 from models.pretrained import encoder_of
-from models.recipes import Recipe
+from models.recipes import RECIPES, Recipe
 from models.scores import Score, recased, score, untagged
-from models.teaching import taught
+from models.teaching import KEPT, taught
 from treebanks.penn import write_parts
 
+LOG = "log.txt"  # of what was said while a model was built, over kills
 _WORDS = 20_000  # that teach what packed arcs count for
 _HEADS_PER_WORD = 1.2  # 1.5 takes three times as long in the chart, and is no better (held-out trees)
 _TREES, _EPOCHS = 2_000, 2  # of each treebank, for the chart over what a d-parser finds; passes
 _ENOUGH = 0.25  # F1 by which another route must be better than the first, which starts quicker
 
+Parts = tuple[tuple[Path, Path], Read]  # files to learn from and held-out ones, and how they are read
 
-def build(
-    recipe: Recipe, treebanks: Path, directory: Path, say: Progress, checkpoints: Path | None = None
-) -> None:
+
+def build(recipe: Recipe, treebanks: Path, directory: Path, say: Progress) -> None:
     """Leave a model and its card in a directory, whole or not at all.
 
-    checkpoints: a folder with lessons, and one for each model, from which a training that was killed goes on
+    Models that the recipe needs are beside it, and so is the folder of what goes on after a kill.
 
     Raises ModelError where a package or a treebank is missing.
     """
@@ -53,73 +54,91 @@ def build(
     for file in (*files, *(lesson.text for lesson in recipe.lessons)):
         if not (treebanks / file).is_file():
             raise ModelError(f"{treebanks / file}: no such file; --treebanks says where treebanks are")
+    kept, begin = kept_of(directory), time.monotonic()
+    kept.mkdir(parents=True, exist_ok=True)
+    tell = logging_into(kept / LOG, say)
+    tell(f"{recipe.name} begins, or goes on: {recipe}")
     with whole_directory(directory, SETTINGS) as new, scratch() as work:
         if recipe.converts:
-            kept = (checkpoints or work) / recipe.name  # others parse the same treebanks
-            write_card(new, recipe, *build_converter(recipe, treebanks, new, kept, say))
+            scores, notes = build_converter(recipe, treebanks, new, kept, tell)
         else:
-            trained = train(recipe, treebanks, directory.parent, work, say, checkpoints)
-            finish(recipe, trained, treebanks, new, say)
-    say(f"{directory}: built")
+            parts, lessons = parts_of(recipe, treebanks, directory.parent, work, tell)
+            files = [treebanks / data.train for data in recipe.data]
+            trained = train(recipe, parts, files, lessons, kept, work, tell)
+            scores, notes = finish(recipe, trained, parts, treebanks, new, tell)
+        tell(f"{recipe.name} is built, {time.monotonic() - begin:.0f} seconds after this beginning")
+        write_card(new, recipe, scores, notes, (kept / LOG).read_text(encoding="utf-8").splitlines())
+
+
+def kept_of(directory: Path) -> Path:
+    """Return the folder of a model's checkpoints and log. Others may parse the same treebanks."""
+    return directory.parent / KEPT / directory.name
+
+
+def logging_into(file: Path, say: Progress) -> Progress:
+    """Return what says progress, and adds it, with the time, to a file."""
+
+    def tell(progress: object) -> None:
+        say(progress)
+        with open(file, "a", encoding="utf-8") as stream:
+            stream.write(f"{datetime.now():%Y-%m-%d %H:%M:%S} {progress}\n")
+
+    return tell
+
+
+def parts_of(
+    recipe: Recipe, treebanks: Path, models: Path, work: Path, say: Progress
+) -> tuple[Parts, list[Path]]:
+    """Return what a recipe learns from and holds out, which is written into `work` where it mixes several
+    files, and the files of its lessons. models: the folder of its teachers"""
+    if not recipe.english:
+        [data] = recipe.data
+        return ((treebanks / data.train, treebanks / data.dev), recipe.read), []
+
+    def its_parser(name: str) -> DependencyParser:
+        return parser_of(RECIPES[name], treebanks, kept_of(models / name), say)
+
+    lessons = [taught(lesson, treebanks, models, its_parser, say) for lesson in recipe.lessons]
+    gold = {treebanks / data.train: recipe.shares.get(data.name, 1.0) for data in recipe.data}
+    names = (lesson.name for lesson in recipe.lessons)
+    silver = {file: recipe.shares.get(name, 1.0) for file, name in zip(lessons, names, strict=True)}
+    return (write_parts(gold, recipe.read, work, 1, recipe.recased, silver), CLEANED), lessons
 
 
 def train(
     recipe: Recipe,
-    treebanks: Path,
-    models: Path,
+    parts: Parts,
+    files: Sequence[Path],
+    lessons: Sequence[Path],
+    kept: Path,
     work: Path,
     say: Progress,
-    checkpoints: Path | None,
 ) -> dict[str, Path]:
     """Train models of each route of a recipe, in directories below `work`.
 
-    models: the folder of teachers, and of the model that it goes on from
+    files, lessons: of treebanks and of silver trees, from which `parts` were drawn
+    kept:           for checkpoints
     """
-    given = [treebanks / data.train for data in recipe.data]
-    parts, read, lessons = parts_of(recipe, treebanks, models, work, say, checkpoints)
-    own: dict[str, Any] = {"checkpoints": checkpoints and checkpoints / recipe.name}  # one chart in each
-    if recipe.encoder and not recipe.network:
+    (train_file, held_out), read = parts
+    own: dict[str, Any] = {"checkpoints": kept}  # one chart in each
+    if recipe.encoder:
         own["transformer"] = str(encoder_of(recipe.encoder))
-    spec = recipe.spec(*parts, read, **own)
-    if recipe.network:
-        base = models / recipe.network
-        directories = {read_model_settings(base).route: work / "network"}
-        go_on(base, spec, work / "network", say)
-    else:
-        directories = {route: work / route for route in recipe.routes}
-        train_models(spec, [*directories.values()], say)
-    if recipe.chart:
-        trained, directories["cky"] = next(iter(directories.values())), work / "chart"
-        model = with_chart(trained, models / recipe.chart)
-        held_out = with_arcs(model, read(parts[1])) if recipe.encoder else None
-        if held_out:
-            fit_arcs(model, *held_out, say)
-        files = given if recipe.encoder else [*given, *lessons]
-        learn_over_dtrees(model, unlearned(recipe.read, files, parts), say)
-        if held_out:
-            fit_weights(cast(Any, model.route), *held_out)
-            say(f"packed arcs, when the chart has learned: {model.route.arcs_}")
-        model.save(directories["cky"], trained)
-    if recipe.network or recipe.chart:
-        unseen = [*of_treebanks(read(parts[1]), map(recipe.read, lessons))]
-        for directory in directories.values():
-            complete(directory, unseen, read(parts[0]), recipe.recased > 0)
-    return directories
-
-
-def parts_of(
-    recipe: Recipe, treebanks: Path, models: Path, work: Path, say: Progress, checkpoints: Path | None
-) -> tuple[tuple[Path, Path], Read, list[Path]]:
-    """Return what a recipe learns from and what it holds out, files that are written into `work` where it
-    mixes several; how they are read; and the files of its lessons. Arguments as of `train`."""
-    lessons = [taught(lesson, treebanks, models, checkpoints or work, say) for lesson in recipe.lessons]
+    directories = {route: work / route for route in recipe.routes}
+    begin = time.monotonic()
+    trained = train_models(recipe.spec(train_file, held_out, read, **own), [*directories.values()], say)
+    seconds = zip(recipe.routes, trained.route_seconds, strict=True)
+    of_routes = ", ".join(f"route {route} {took:.0f}" for route, took in seconds)
+    say(f"{recipe.name}: seconds: d-parser {trained.dparser_seconds:.0f}, {of_routes}")
     if not recipe.english:
-        [data] = recipe.data
-        return (treebanks / data.train, treebanks / data.dev), recipe.read, lessons
-    shares = {treebanks / data.train: recipe.shares.get(data.name, 1.0) for data in recipe.data}
-    for file, lesson in zip(lessons, recipe.lessons, strict=True):
-        shares[file] = recipe.shares.get(lesson.text, 1.0)
-    return write_parts(shares, recipe.read, work, 1, recipe.recased), CLEANED, lessons
+        return directories
+    if "cky" in directories:
+        begin = time.monotonic()
+        unseen = unlearned(recipe.read, files if recipe.encoder else [*files, *lessons], parts[0])
+        learn_over_dtrees(directories["cky"], recipe, unseen, [*read(held_out)], say)
+        say(f"{recipe.name}: seconds: the chart over what its d-parser finds {time.monotonic() - begin:.0f}")
+    for directory in directories.values():
+        complete(directory, read(held_out), read(train_file), recipe.recased > 0)
+    return directories
 
 
 def complete(
@@ -135,48 +154,38 @@ def complete(
     model.save(directory, directory)
 
 
-def recalibrate(
-    recipe: Recipe, directory: Path, treebanks: Path, say: Progress, checkpoints: Path | None
-) -> None:
+def recalibrate(recipe: Recipe, directory: Path, treebanks: Path, say: Progress) -> None:
     """Fit the confidences of a model that is there anew, on the trees that its recipe holds out; all else of
-    it stays. Teachers, if lessons are not in `checkpoints`, are beside it.
+    it stays. Teachers, if silver trees are not kept, are beside it.
 
     Raises ModelError for converters: what they convert is not held out.
     """
     if recipe.converts:
         raise ModelError(f"{recipe.name}: converts d-trees of others, and has no confidences to be fitted")
     with scratch() as work:
-        parts, read, lessons = parts_of(recipe, treebanks, directory.parent, work, say, checkpoints)
+        ((train_file, held_out), read), _ = parts_of(recipe, treebanks, directory.parent, work, say)
         small_letters = read_model_settings(directory).small_letters
-        unseen = of_treebanks(read(parts[1]), map(recipe.read, lessons))
-        complete(directory, unseen, read(parts[0]), small_letters)
+        complete(directory, read(held_out), read(train_file), small_letters)
 
 
-def of_treebanks(held_out: Iterable[CTree], lessons: Iterable[Iterable[CTree]]) -> Iterator[CTree]:
-    """Yield the held-out trees that are of no lesson, which teach what confidences mean.
-
-    What models have found is found again more easily than what is right.
-    """
-    silver = {format_bracket(ctree) for lesson in lessons for ctree in lesson}
-    return (ctree for ctree in held_out if format_bracket(ctree) not in silver)
-
-
-def with_chart(trained: Path, other: Path) -> Model:
-    """Return a model with the chart of another one in place of its own route. Raises ModelError."""
-    if (route := read_model_settings(other).route) != "cky":
-        raise ModelError(f"{other}: has no chart, its route is {route}")
-    model = Model.load(trained)
-    model.route_name, model.route = "cky", load_route(other)
-    return model
-
-
-def with_arcs(model: Model, ctrees: Iterable[CTree]) -> tuple[Sequence[CTree], list[DTree]]:
-    """Have a model look among packed arcs; return some of the trees, as `parsed` does.
-
-    ctrees: the d-parser has not learned from them, though they chose among its states
-    """
-    model.arcs = "packed"
-    return parsed(model, thinned([*ctrees], _WORDS))
+def learn_over_dtrees(
+    directory: Path, recipe: Recipe, ctrees: Iterable[CTree], held_out: Sequence[CTree], say: Progress
+) -> None:
+    """Have the chart of a model learn over what its d-parser finds of c-trees: of one on an encoder packed
+    arcs, whose weights are learned from some of the held-out trees."""
+    model = Model.load(directory)
+    chart = cast(Any, model.route)
+    if recipe.encoder:
+        model.arcs = "packed"
+        gold, dtrees = parsed(model, thinned(held_out, _WORDS))
+        chart.fit_arcs(gold, dtrees)
+        chart.arcs_ = chart.arcs_._replace(least=least_probability(dtrees, _HEADS_PER_WORD))
+        say(f"packed arcs: {chart.arcs_}")
+    chart.go_on(*parsed(model, ctrees), _EPOCHS, say)
+    if recipe.encoder:
+        fit_weights(chart, gold, dtrees)
+        say(f"packed arcs, when the chart has learned: {chart.arcs_}")
+    model.save(directory, directory)
 
 
 def parsed(model: Model, ctrees: Iterable[CTree]) -> tuple[Sequence[CTree], list[DTree]]:
@@ -184,14 +193,6 @@ def parsed(model: Model, ctrees: Iterable[CTree]) -> tuple[Sequence[CTree], list
     gold = [*ctrees]
     dtrees = [*model.parse_dependencies(map(untagged, gold))]
     return with_tags_of(dtrees, gold), dtrees
-
-
-def fit_arcs(model: Model, gold: Sequence[CTree], dtrees: Sequence[DTree], say: Progress) -> None:
-    """Teach the chart of a model what packed arcs count for; gold, dtrees: of `with_arcs`."""
-    chart = cast(Any, model.route)
-    chart.fit_arcs(gold, dtrees)
-    chart.arcs_ = chart.arcs_._replace(least=least_probability(dtrees, _HEADS_PER_WORD))
-    say(f"packed arcs: {chart.arcs_}")
 
 
 def unlearned(read: Read, files: Iterable[Path], parts: tuple[Path, Path]) -> Iterator[CTree]:
@@ -206,20 +207,18 @@ def unlearned(read: Read, files: Iterable[Path], parts: tuple[Path, Path]) -> It
         yield from others[:: len(others) // _TREES] if enough else (ctree for _, ctree in rest)
 
 
-def learn_over_dtrees(model: Model, ctrees: Iterable[CTree], say: Progress) -> None:
-    """Have a model's chart learn over what its d-parser finds, packed arcs if the model looks among these."""
-    cast(Any, model.route).go_on(*parsed(model, ctrees), _EPOCHS, say)
-
-
-def finish(recipe: Recipe, trained: Mapping[str, Path], treebanks: Path, new: Path, say: Progress) -> None:
-    """Score the models of each route, and leave the one to be taken, and its card, in a new directory."""
-    gold = dev_parts(recipe, treebanks)
+def finish(
+    recipe: Recipe, trained: Mapping[str, Path], parts: Parts, treebanks: Path, new: Path, say: Progress
+) -> tuple[list[Score], dict[str, str]]:
+    """Leave the model of the route to be taken in a new directory; return its scores on dev parts, and what
+    else is measured."""
     chosen, notes = next(iter(trained)), dict[str, str]()
     if len(trained) > 1:
-        chosen, notes = choose(recipe, trained, gold, say)
+        (_, held_out), read = parts
+        chosen, notes = choose(recipe, trained, [*read(held_out)], say)
     shutil.copytree(trained[chosen], new, dirs_exist_ok=True)
-    scores, more = measured(recipe, new, gold)
-    write_card(new, recipe, scores, notes | more)
+    scores, more = measured(recipe, new, dev_parts(recipe, treebanks))
+    return scores, notes | more
 
 
 def rewrite(recipe: Recipe, directory: Path, treebanks: Path) -> None:
@@ -251,19 +250,14 @@ def measured(
 
 
 def choose(
-    recipe: Recipe, trained: Mapping[str, Path], gold: Mapping[str, Sequence[CTree]], say: Progress
+    recipe: Recipe, trained: Mapping[str, Path], held_out: Sequence[CTree], say: Progress
 ) -> tuple[str, dict[str, str]]:
-    """Return the route to be taken, and how all of them do."""
-    means, notes = dict[str, float](), dict[str, str]()
-    for route, directory in trained.items():
-        model = Model.load(directory)
-        scores = [score(part, model, ctrees) for part, ctrees in gold.items()]
-        means[route] = mean(one.f1 for one in scores)
-        name = f"F1 with the route {route}"
-        notes[name] = ", ".join(f"{one.part} {one.f1:.2f}" for one in scores)
-        say(f"{recipe.name}: {name}: {notes[name]}")
-    first, best = next(iter(trained)), max(means, key=lambda route: means[route])
-    return best if means[best] > means[first] + _ENOUGH else first, notes
+    """Return the route to be taken, by held-out trees, and how all of them do."""
+    f1 = {r: score("", Model.load(directory), held_out).f1 for r, directory in trained.items()}
+    said = ", ".join(f"{route} {one:.2f}" for route, one in f1.items())
+    say(f"{recipe.name}: F1 on held-out trees: {said}")
+    first, best = next(iter(trained)), max(f1, key=lambda route: f1[route])
+    return best if f1[best] > f1[first] + _ENOUGH else first, {"F1 on held-out trees, by route": said}
 
 
 def of_english(model: Model, rules: TextRules, general: Sequence[CTree]) -> dict[str, str]:

@@ -24,8 +24,17 @@ _SHOWN = "language", "licence", "route", "dparser", "MB", "command", "commit", "
 _LABELS = {"dparser": "d-parser", "MB": "size", "command": "built by"}
 
 
-def write_card(directory: Path, recipe: Recipe, scores: Sequence[Score], notes: Mapping[str, str]) -> None:
-    """Write both into the directory of a model; notes: what else was measured, by what it is."""
+def write_card(
+    directory: Path,
+    recipe: Recipe,
+    scores: Sequence[Score],
+    notes: Mapping[str, str],
+    log: Sequence[str] = (),
+) -> None:
+    """Write both into the directory of a model.
+
+    notes: what else was measured, by what it is; log: the lines of what was said while it was built
+    """
     settings = read_model_settings(directory)
     own = {name: str(value) for name, value in recipe.settings.items()} | _drawn(recipe)
     packages = {"d2c": __version__} | {name: metadata.version(name) for name in recipe.packages}
@@ -36,10 +45,11 @@ def write_card(directory: Path, recipe: Recipe, scores: Sequence[Score], notes: 
         "licence": recipe.licence,
         "route": settings.route,
         "dparser": settings.dparser,
-        "command": " ".join(["python scripts/build_models.py", *_begun(recipe), recipe.name]),
+        "command": f"python scripts/build_models.py {recipe.name}",
         "commit": commit(),
         "versions": {"python": platform.python_version()} | packages,
         "settings": own,
+        "log": [*log],
     }
     _write(directory, recipe, built | _scored(scores, notes))
 
@@ -77,14 +87,8 @@ def _drawn(recipe: Recipe) -> dict[str, str]:
     """Return how the training set was drawn, where that was not just all there is."""
     made = {f"{name} times": str(share) for name, share in recipe.shares.items()}
     made |= {"recased": str(recipe.recased)} if recipe.recased else {}
-    made |= {"goes on from": " and ".join(begun)} if (begun := _begun(recipe)) else {}
-    made |= {f"{one.share} of {one.text}": f"parsed by {one}" for one in recipe.lessons}
+    made |= {one.name: f"{one.text}, parsed by {one}" for one in recipe.lessons}
     return made
-
-
-def _begun(recipe: Recipe) -> list[str]:
-    """Return the models that it goes on from."""
-    return [*dict.fromkeys(name for name in (recipe.network, recipe.chart) if name)]
 
 
 def commit() -> str:
@@ -110,6 +114,7 @@ def _readme(recipe: Recipe, card: Mapping[str, Any]) -> str:
         *_ablation(card["ablation"]),
         "## Data",
         Table(("treebank", "licence", "attribution"), data).markdown(),
+        *_log(card.get("log")),  # which models that were built before have not
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -118,6 +123,10 @@ def _ablation(said: Mapping[str, Any] | None) -> list[str]:
     if said is None:
         return []
     return ["## What each source gives", said["what"], Table(said["header"], said["rows"]).markdown()]
+
+
+def _log(lines: Sequence[str] | None) -> list[str]:
+    return ["## Log", "\n".join(["```", *lines, "```"])] if lines else []
 
 
 def _listed(value: object) -> str:

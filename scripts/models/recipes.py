@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -43,9 +43,9 @@ class Recipe:
     read:     how the treebanks are read, for training and as gold
     routes:   the first one is taken, unless another, or the chart, has an F1 that is more than 0.25 better
     settings: of a training, and `tagger_epochs`, `tagger_folds`; of a converter, those of the chart
-    network:  the model whose tagger and d-parser it goes on from, built into the same folder before
-    chart:    the one whose chart learns from what its d-parser finds
-    shares:   of treebanks and texts of lessons, how often each sentence is in train; 1 where nothing is said
+    after:    the models that are built into the same folder before it
+    then:     those that it teaches, which are built with it
+    shares:   of treebanks and lessons, how often each sentence is in train; 1 where nothing is said
     recased:  of the sentences in train so many once more, without capitals or in capitals
     lessons:  silver trees of text, which are in train, too
     converts: where the model converts d-trees: their convention, as names of files say it: sd, ud
@@ -68,8 +68,8 @@ class Recipe:
     measured: str
     read: Read = of_each(penn_trees)
     routes: tuple[str, ...] = ("reduction",)
-    network: str | None = None
-    chart: str | None = None
+    after: tuple[str, ...] = ()
+    then: tuple[str, ...] = ()
     shares: Mapping[str, float] = field(default_factory=dict)
     recased: float = 0.0
     lessons: tuple[Lesson, ...] = ()
@@ -82,6 +82,13 @@ class Recipe:
     texts: tuple[Data, ...] = ()
     ablation: Ablation | None = None
     elsewhere: Mapping[str, str] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        """Return what is learned from how often, and with which settings."""
+        sources = [one.name for one in (*self.data, *self.lessons)]
+        drawn = ", ".join(f"{name} {self.shares.get(name, 1.0):g} times" for name in sources)
+        settings = ", ".join(f"{name} {value}" for name, value in self.settings.items())
+        return f"{drawn}; {settings}"
 
     def spec(self, train: Path, dev: Path, read: Read, **more: Any) -> TrainingSpec:
         """Return what is to be trained on two files, with other settings beside its own.
@@ -100,7 +107,8 @@ def read_recipes() -> dict[str, Recipe]:
     rows = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
     treebanks = {name: Data(name=name, **row) for name, row in rows["treebank"].items()}
     lessons_of = {
-        name: Lesson(**row | {"teachers": tuple(row["teachers"])}) for name, row in rows["lesson"].items()
+        name: Lesson(name=name, **row | {"teachers": tuple(row["teachers"])})
+        for name, row in rows["lesson"].items()
     }
     by_file = {one.train: one for one in treebanks.values()}
     recipes = {}
@@ -123,6 +131,16 @@ def read_recipes() -> dict[str, Recipe]:
 def _tuples(value: Any) -> Any:
     """Return lists, and those in them, as tuples."""
     return tuple(map(_tuples, value)) if isinstance(value, list) else value
+
+
+def with_others(names: Iterable[str]) -> list[str]:
+    """Return models, those that they need and those that they teach, each after those that it needs."""
+    wanted, left = set[str](), [*names]
+    while left:
+        recipe = RECIPES[left.pop()]
+        wanted.add(recipe.name)
+        left += {*recipe.after, *recipe.then} - wanted
+    return [name for name in RECIPES if name in wanted]
 
 
 RECIPES = read_recipes()

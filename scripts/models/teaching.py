@@ -4,7 +4,8 @@ vote on the constituents."""
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
@@ -14,6 +15,7 @@ from d2c.base.counting import many
 from d2c.base.files import open_output
 from d2c.models.model import Model
 from d2c.models.names import find, is_model
+from d2c.protocols.dparser import DependencyParser
 from d2c.protocols.route import Progress
 from d2c.routes.voting.constituents import Parse, combine, constituents
 from d2c.trees.ctree import CTree, Tokens
@@ -26,7 +28,11 @@ from treebanks.silver import agrees
 
 _SHORTEST, _LONGEST = 2, 60  # words of a sentence
 _QUOTES = ("``", "''")  # both are `"` in such text
-_DTREES, _OVER = ".conllu.gz", " over "
+_DTREES, _OVER, _PIPELINE = ".conllu.gz", " over ", "spacy:"
+ITS_PARSER = "its parser"
+KEPT = "kept"  # the folder, among models, of what goes on after a kill
+
+OwnParser = Callable[[str], DependencyParser]
 
 
 @dataclass(frozen=True)
@@ -35,42 +41,36 @@ class Lesson:
 
     text:     lines of word_TAG, or CoNLL-U, whose d-trees a teacher that converts them gets
     teachers: the first of them are believed where votes are equal; "NAME over PIPELINE" converts what a
-              pipeline finds
-    share:    of the sentences that are parsed, evenly spread
+              pipeline finds, "NAME over its parser" what the d-parser finds that is trained for a converter
     tags:     so many of the tags that are found are at least those of the text, where the tree is used
     agree:    the F1 of the teachers among each other is at least so much there
     """
 
+    name: str
     text: str
     teachers: tuple[str, ...]
-    share: float = 1.0
     tags: float = 0.9
     agree: float = 0.6
 
     def __str__(self) -> str:
         return " and ".join(self.teachers)
 
-    @property
-    def file(self) -> str:
-        """Return the name of the file of its trees."""
-        names = (teacher.partition(_OVER)[0] for teacher in self.teachers)
-        return f"{self.text.partition('.')[0]}-{'-'.join(names)}.mrg"
 
+def taught(lesson: Lesson, treebanks: Path, models: Path, own: OwnParser, say: Progress) -> Path:
+    """Return a file with the trees that teachers are sure of, made unless it is there already.
 
-def taught(lesson: Lesson, treebanks: Path, models: Path, folder: Path, say: Progress) -> Path:
-    """Return a file with the trees that teachers are sure of, made unless it is in the folder already.
-
-    models: a folder of teachers; others are found by their names
+    models: a folder of teachers, others are found by their names; what is made is kept in it
+    own:    makes the d-parser of a converter
     """
-    file = folder / lesson.file
+    file = models / KEPT / f"{lesson.name}.mrg"
     if file.is_file():
         return file
+    begin = time.monotonic()
     texts = read_tagged_text if not lesson.text.endswith(_DTREES) else read_dtrees
-    whole = enumerate(texts(treebanks / lesson.text))
-    given = [one for i, one in whole if int((i + 1) * lesson.share) > int(i * lesson.share)]
-    say(f"{lesson} parse {many(len(given), 'sentence')} of {lesson.text}")
-    parses = (_parsed(teacher, models, given) for teacher in lesson.teachers)
-    folder.mkdir(parents=True, exist_ok=True)
+    given = [*texts(treebanks / lesson.text)]
+    say(f"{lesson.name}: {lesson} parse {many(len(given), 'sentence')} of {lesson.text}")
+    parses = (_parsed(teacher, models, given, own) for teacher in lesson.teachers)
+    file.parent.mkdir(parents=True, exist_ok=True)
     kept = 0
     with open_output(file) as stream:
         for dtree, *ctrees in zip(given, *parses, strict=True):
@@ -79,18 +79,23 @@ def taught(lesson: Lesson, treebanks: Path, models: Path, folder: Path, say: Pro
                 voted = corrected(voted, joined(dtree)) if dtree.labels else voted
                 stream.write(f"{format_bracket(voted)}\n")
                 kept += 1
-    say(f"{file}: {many(kept, 'sentence')}, of which they are sure")
+    seconds = time.monotonic() - begin
+    say(f"{lesson.name}: {many(kept, 'sentence')}, of which they are sure, in {seconds:.0f} seconds")
     return file
 
 
-def _parsed(teacher: str, models: Path, given: Sequence[DTree]) -> Iterator[CTree]:
-    name, _, pipeline = teacher.partition(_OVER)
+def _parsed(teacher: str, models: Path, given: Sequence[DTree], own: OwnParser) -> Iterator[CTree]:
+    name, _, over = teacher.partition(_OVER)
     directory = models / name if is_model(models / name) else find(name)
-    model = Model.load(directory, allow_pipeline=pipeline or None)
+    model = Model.load(directory, allow_pipeline=over if over.startswith(_PIPELINE) else None)
     if not model.dparser.abilities.given:
         return model.parse(Tokens.untagged(joined(one).tokens.forms) for one in given)
-    ctrees = model.route.decode_all(given)
-    return (tree for tree in map(to_penn, ctrees) if tree is not None)
+    dtrees: Iterable[DTree] = given
+    found = over == ITS_PARSER  # tags, too: what it takes for a hyphen stays a word
+    if found:
+        dtrees = own(name).parse(one.tokens for one in given)
+    trees = (to_penn(ctree, hyphens=found) for ctree in model.route.decode_all(dtrees))
+    return (tree for tree in trees if tree is not None)
 
 
 def _is_sure(lesson: Lesson, dtree: DTree, voted: CTree, ctrees: Iterable[CTree]) -> bool:

@@ -201,22 +201,29 @@ def _with_function(label: str) -> str:
 
 
 def write_parts(
-    shares: Mapping[Path, float], read: Read, directory: Path, seed: int, recased: float = 0.0
+    shares: Mapping[Path, float],
+    read: Read,
+    directory: Path,
+    seed: int,
+    recased: float = 0.0,
+    silver: Mapping[Path, float] | None = None,
 ) -> tuple[Path, Path]:
     """Write the trees of training files into train.mrg and dev.mrg, which share none.
 
     shares:  of each file, how often its trees are in train: 0.5 is half of them, 2 all of them twice
     recased: of the trees in train so many once more, without capitals or all in capitals
+    silver:  shares of files of which no tree is held out: what a parser found is found again more easily
 
     Blocks of sentences are in an order that the seed draws.
     """
     drawn, held_out, train = random.Random(seed), list[list[str]](), list[list[str]]()
-    for path, share in shares.items():
-        blocks = [[*block] for block in batches(map(format_bracket, read(path)), BLOCK)]
-        drawn.shuffle(blocks)
-        some = blocks[::HELD_OUT]
-        held_out += some[: ceil(min(share, 1) * len(some))]
-        others = [block for number, block in enumerate(blocks) if number % HELD_OUT]
+    for path, share in {**shares, **(silver or {})}.items():
+        others = [[*block] for block in batches(map(format_bracket, read(path)), BLOCK)]
+        drawn.shuffle(others)
+        if path in shares:
+            some = others[::HELD_OUT]
+            held_out += some[: ceil(min(share, 1) * len(some))]
+            others = [block for number, block in enumerate(others) if number % HELD_OUT]
         whole, rest = divmod(round(share * len(others)), len(others) or 1)  # of one block none is left
         train += others * whole + others[:rest]
     drawn.shuffle(train)

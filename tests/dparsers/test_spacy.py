@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import pickle
 import random
-from dataclasses import replace
 from itertools import count, islice
 from pathlib import Path
 from shutil import copytree
@@ -92,11 +91,6 @@ def test_vectors_come_along(files: tuple[Path, Path], tmp_path: Path) -> None:
     keys = [vocabulary.strings[word] for word in ("the", "cat", "dog", ". .")]
     assert vocabulary.vectors.find(keys=keys).tolist() == [0, 1, 2, 3]
     kept = tmp_path / "model" / "vectors.npz"
-    more = tmp_path / "more"
-    loaded.settings = replace(loaded.settings, epochs=1)
-    loaded.go_on(treebank(1, 20), treebank(5), more, 0.001, None)
-    assert (more / "vectors.npz").read_bytes() == kept.read_bytes()
-    assert arcs(SpacyParser.load(more).parse(sentences)) == arcs(loaded.parse(sentences))
     kept.unlink()
     with pytest.raises(ModelError, match="weights of other shapes"):
         SpacyParser.load(tmp_path / "model")
@@ -214,20 +208,6 @@ def test_crossing_arcs_are_found_again(tmp_path: Path) -> None:
     file = write(tmp_path / "x.conllu", [crossing] * 20)
     parser = spacy_parser(epochs=20).train(file, file, tmp_path / "model")
     assert arcs(parser.parse([crossing.tokens])) == arcs([crossing])
-
-
-def test_it_goes_on_from_what_it_knows(tmp_path: Path) -> None:
-    first, gold = treebank(1, labels=LABELS[:4]), treebank(4, labels=LABELS[:4])
-    file = write(tmp_path / "x.conllu", first)
-    parser = spacy_parser(epochs=1).train(file, file, tmp_path / "model")
-    before = sum(a == b for a, b in zip(arcs(parser.parse(d.tokens for d in gold)), arcs(gold), strict=True))
-    other = treebank(5, labels=LABELS[4:])  # whose labels it was not taught
-    parser.settings, reports = replace(parser.settings, epochs=8), list[Evaluation]()
-    parser.go_on([*first, *other], gold, tmp_path / "more", 0.02, reports.append)
-    after = arcs(SpacyParser.load(tmp_path / "more").parse(d.tokens for d in gold))
-    assert after == arcs(parser.parse(d.tokens for d in gold)) and reports[-1].scores["LAS"] > 0.9
-    assert sum(a == b for a, b in zip(after, arcs(gold), strict=True)) > before
-    assert {*parser.codes_.labels} & {label for d in other for label in d.labels or ()} == {"root"}
 
 
 def test_labels_of_roots_are_learned(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import pickle
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ from d2c.dparsers.spacy.parser import SpacyParser
 from d2c.dparsers.spacy.tagger import SpacyTagger
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
-from tests.dparsers.sentences import treebank, treebank_files
+from tests.dparsers.sentences import treebank_files
 
 
 def parser_of(**options: Any) -> SpacyParser:
@@ -86,26 +85,6 @@ def test_it_ends_as_if_it_had_not_been_killed(kind: str, files: tuple[Path, Path
     done.train(*files, tmp_path / "model", seen.append)
     assert len(seen) == 7  # nothing is left to learn
     assert done._component.model.to_bytes() == whole._component.model.to_bytes()
-
-
-@pytest.mark.parametrize("kind", MAKE)
-def test_learning_more_goes_on(kind: str, files: tuple[Path, Path], tmp_path: Path) -> None:
-    train, dev = ([*treebank(seed)] for seed in (1, 4))
-    learned = [train, dev] if kind == "parser" else [[one.tokens for one in part] for part in (train, dev)]
-    MAKE[kind](epochs=1).train(*files, tmp_path / "model")
-
-    def more(name: str, report: Callable[[Any], None], checkpoints: Path | None = None) -> Any:
-        one = CLASSES[kind].load(tmp_path / "model")
-        one.settings = replace(one.settings, epochs=4, checkpoints=checkpoints)
-        return one.go_on(*learned, tmp_path / name, 0.01, report)
-
-    reports, seen = list[Any](), list[Any]()
-    whole = more("whole", reports.append)
-    with pytest.raises(KeyboardInterrupt):
-        more("more", killed_after(3, seen), tmp_path / "kept")
-    again = more("more", seen.append, tmp_path / "kept")
-    assert numbers(seen) == numbers([*reports[:3], *reports[2:]])
-    assert again._component.model.to_bytes() == whole._component.model.to_bytes()
 
 
 @pytest.mark.parametrize("other", ["seed", "epochs", "train", "dev"])

@@ -6,7 +6,6 @@ import os
 import pickle
 import random
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import count, islice
 from pathlib import Path
 from typing import Any
@@ -120,19 +119,6 @@ def all_trained(files: tuple[Path, Path], tmp_path_factory: pytest.TempPathFacto
 @pytest.fixture
 def trained(all_trained: dict[str, Trained], kind: str) -> Trained:
     return all_trained[kind]
-
-
-def test_spacy_s_goes_on_from_what_it_knows(tmp_path: Path) -> None:
-    train, dev = sentences(1, 60), sentences(2, 10)
-    file = treebank(tmp_path / "x.conllu", train)
-    tagger = spacy(epochs=0.5).train(file, file, tmp_path / "model")
-    assert isinstance(tagger, SpacyTagger)
-    tags, reports = tagger.tags_, list[Evaluation]()
-    tagger.settings, new = replace(tagger.settings, epochs=8), Tokens(("brand", "new"), ("UNSEEN", "DT"))
-    tagger.go_on([*train, new], dev, tmp_path / "more", 0.02, reports.append)
-    loaded = SpacyTagger.load(tmp_path / "more")
-    assert loaded.tags_ == tags and reports[-1].scores["accuracy"] > 0.9
-    assert [*loaded.tag(one.forms for one in dev)] == [*tagger.tag(one.forms for one in dev)]
 
 
 def test_all_are_here() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -85,6 +86,10 @@ def test_treebanks_have_their_shares(tmp_path: Path) -> None:
     assert sum(word[0] == "b" for word in words[0]) == 2 * len({word for word in words[0] if word[0] == "b"})
     again = write_parts(dict(zip(files, (0.5, 2.0), strict=True)), CLEANED, tmp_path, 1)[0]
     assert [tree.tokens.forms[0] for tree in CLEANED(again)] == words[0]
+    gold, silver = {files[0]: 0.5}, {files[1]: 2.0}
+    train, dev = write_parts(gold, CLEANED, tmp_path, 1, silver=silver)
+    more = [[tree.tokens.forms[0] for tree in CLEANED(part)] for part in (train, dev)]
+    assert len(more[0]) == 1950 + 2 * 4000 and more[1] == words[1][:50]
 
 
 def test_a_single_block_is_held_out(tmp_path: Path) -> None:
@@ -136,19 +141,19 @@ def test_a_teacher_s_trees_are_kept_where_it_is_sure(tmp_path: Path, monkeypatch
     )
     monkeypatch.setattr(teaching, "find", Path)
     monkeypatch.setattr(Model, "load", lambda directory, allow_pipeline: Teacher())
-    lesson, said = Lesson(text.name, ("en",)), list[str]()
-    file = taught(lesson, tmp_path, tmp_path, tmp_path / "kept", said.append)
-    assert file == tmp_path / "kept" / "some-text-en.mrg"
+    lesson, said = Lesson("some", text.name, ("en",)), list[str]()
+    file = taught(lesson, tmp_path, tmp_path, unasked, said.append)
+    assert file == tmp_path / "kept" / "some.mrg"
     assert file.read_text() == "(TOP (NP (NN cats) (NN dogs)))\n"
     assert said == [
-        "en parse 3 sentences of some-text.txt.gz",
-        f"{file}: 1 sentence, of which they are sure",
+        "some: en parse 3 sentences of some-text.txt.gz",
+        "some: 1 sentence, of which they are sure, in 0 seconds",
     ]
-    assert (
-        taught(lesson, tmp_path, tmp_path, tmp_path / "kept", said.append) == file and len(said) == 2
-    )  # made once
-    taught(Lesson(text.name, ("en",), share=0.34), tmp_path, tmp_path, tmp_path / "third", said.append)
-    assert said[2] == "en parse 1 sentence of some-text.txt.gz"
+    assert taught(lesson, tmp_path, tmp_path, unasked, said.append) == file and len(said) == 2  # made once
+
+
+def unasked(name: str) -> Any:
+    raise AssertionError(f"nobody needs the parser of {name}")
 
 
 def test_d_trees_of_lessons_have_their_labels(tmp_path: Path) -> None:
@@ -181,14 +186,31 @@ def test_teachers_vote_and_some_convert_gold_dtrees(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(teaching, "find", Path)
     monkeypatch.setattr(Model, "load", load)
     monkeypatch.setattr(teaching, "agrees", lambda ctree, dtree: dtree.heads == (0, 1))
-    lesson = Lesson("some.ud.conllu.gz", ("a", "b over spacy:x", "c"), tags=0.0, agree=1 / 3)
-    file = taught(lesson, tmp_path, tmp_path, tmp_path / "kept", lambda line: None)
-    assert file.name == "some-a-b-c.mrg"
+    lesson = Lesson("some", "some.ud.conllu.gz", ("a", "b over spacy:x", "c"), tags=0.0, agree=1 / 3)
+    file = taught(lesson, tmp_path, tmp_path, unasked, print)
     assert file.read_text() == "(TOP (FRAG (NN cats-eat) (NN mice)))\n"
     assert asked == [("a", None), ("b", "spacy:x"), ("c", None)]
     for stricter in (replace(lesson, agree=0.4), replace(lesson, tags=0.6)):
-        file = taught(stricter, tmp_path, tmp_path, tmp_path / f"{stricter.agree}", lambda line: None)
+        file = taught(replace(stricter, name="stricter"), tmp_path, tmp_path, unasked, print)
         assert file.read_text() == ""
+        file.unlink()
+
+
+def test_a_converter_has_a_parser_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whose tags it sees; what is a hyphen to it stays the word that it is to others."""
+    with gzip.open(tmp_path / "some-text.txt.gz", "wt") as stream:
+        stream.write("cats_NN -_: mice_NNS\n")
+    teachers = {"a": Teacher("NP"), "b": Teacher("FRAG"), "c": Teacher("FRAG", converts=True)}
+    monkeypatch.setattr(teaching, "find", Path)
+    monkeypatch.setattr(Model, "load", lambda directory, allow_pipeline: teachers[directory.name])
+
+    def parse(sentences: Iterable[Tokens]) -> list[DTree]:
+        return [DTree(Tokens(one.forms, ("NN", "HYPH", "NNS")), (0, 1, 1)) for one in sentences]
+
+    lesson = Lesson("some", "some-text.txt.gz", ("a", "b", "c over its parser"), tags=0.0, agree=0.0)
+    parsers = {"c": SimpleNamespace(parse=parse)}
+    file = taught(lesson, tmp_path, tmp_path, parsers.__getitem__, print)
+    assert file.read_text() == "(TOP (FRAG (NN cats) (NN -) (NN mice)))\n"
 
 
 @pytest.mark.parametrize(("name", "size", "kinds"), [("everyday", 200, 10), ("constructions", 150, 13)])

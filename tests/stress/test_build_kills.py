@@ -77,7 +77,7 @@ def write_first(file: Path, new: Path, count: int) -> None:
 
 def start(treebanks: Path, output: Path) -> subprocess.Popen[str]:
     """Start to build, or go on; what it says is in `stdout`."""
-    words = ["--treebanks", str(treebanks), "-o", str(output), "--checkpoints", str(output / "kept")]
+    words = ["--treebanks", str(treebanks), "-o", str(output)]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "scripts")])}
     said = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
     return subprocess.Popen([sys.executable, "-c", BUILD, *words], env=environment, **said)

@@ -10,7 +10,7 @@ actions, and labels every root `ROOT`. So it sees `d2c.protocols.codes` here; th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import ClassVar, Self
 
@@ -79,21 +79,6 @@ class SpacyParser(SpacyEstimator, DependencyParser):
             examples = [Example(self._doc(dtree.tokens), self._gold_doc(dtree)) for dtree in train]
             evaluate = evaluating_arcs(self, dev, progress)
             self._learn(examples, evaluate, staging, train, dev)
-            self._leave(staging)
-        return self
-
-    def go_on(
-        self, train: Iterable[DTree], dev: Sequence[DTree], directory: Path, rate: float, progress: Report
-    ) -> Self:
-        """Learn more, and leave what is best on `dev` in a directory; trees with new labels are left out.
-
-        rate: the highest of learning
-        """
-        known = [dtree for dtree in train if self.codes_.code_of.keys() >= {*(dtree.labels or ())}]
-        examples = [Example(self._doc(dtree.tokens), self._gold_doc(dtree)) for dtree in known]
-        evaluate = evaluating_arcs(self, dev, progress)
-        with seeded(self.settings.seed), whole_directory(directory, SETTINGS) as staging:
-            self._improve(examples, evaluate, staging, rate, known, dev)
             self._leave(staging)
         return self
 

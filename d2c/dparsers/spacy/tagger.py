@@ -14,12 +14,11 @@ from typing import Any, ClassVar, Self
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from d2c.base.temporary import whole_directory
 from d2c.dparsers.settings import SpacyTaggerSettings
 from d2c.dparsers.spacy.internals import load_weights
 from d2c.dparsers.spacy.training import SpacyEstimator, forgetting, known_sizes, tok2vec
 from d2c.protocols.directories import ModelFormat
-from d2c.protocols.dparser import EMPTY_FORM, Report
+from d2c.protocols.dparser import EMPTY_FORM
 from d2c.protocols.training import Evaluate, TrainedTagger, Treebanks
 from d2c.trees.ctree import Tokens
 
@@ -53,24 +52,6 @@ class SpacyTagger(SpacyEstimator, TrainedTagger):
         train, dev = map(list, treebanks)
         self._learn(self._examples(train), evaluate, directory, train, dev, labels=labels)
         return {"sizes": SIZES}
-
-    def go_on(
-        self, train: Sequence[Tokens], dev: Sequence[Tokens], directory: Path, rate: float, progress: Report
-    ) -> Self:
-        """Learn more, and leave what is best on `dev` in a directory; sentences with new tags are left out.
-
-        rate: the highest of learning
-        """
-        known = [tokens for tokens in train if {*tokens.tags} <= {*self.tags_}]
-        examples = self._examples(known)
-        weights, labels = self._component.model.to_bytes(), [f"t{i}" for i in range(len(self.tags_))]
-        self._component.initialize(lambda: examples, labels=labels)  # it is told its tags only so
-        self._component.model.from_bytes(weights)
-        evaluate = self._evaluating(dev, progress)
-        with self._seeded(), whole_directory(directory, self.FORMAT.file) as staging:
-            self._improve(examples, evaluate, staging, rate, known, [*dev])
-            self.FORMAT.write(staging, {"tags": self.tags_, "sizes": SIZES}, self.settings)
-        return self
 
     def _examples(self, train: Sequence[Tokens]) -> list[Example]:
         codes = {tag: f"t{i}" for i, tag in enumerate(self.tags_)}

@@ -106,30 +106,24 @@ class SpacyEstimator:
     def _learn(
         self, examples: list[Example], evaluate: Evaluate, directory: Path, *made_of: object, **labels: Any
     ) -> None:
-        """Train the component as `_improve` does, from random weights."""
-        self._component.initialize(lambda: examples, **labels)
-        self._improve(examples, evaluate, directory, _RATE, *made_of)
-
-    def _improve(
-        self, examples: list[Example], evaluate: Evaluate, directory: Path, rate: float, *made_of: object
-    ) -> None:
         """Train the component, and leave the weights that had the best score, in a directory, too.
 
-        evaluate: is called ten times, or once after each pass; rate: the highest of learning
+        evaluate: is called ten times, or once after each pass
         made_of:  what, beside weights, vectors and settings, tells this training from others
         """
+        self._component.initialize(lambda: examples, **labels)
         given = self.settings
         epochs = self.PRESETS[given.preset] if given.epochs is None else given.epochs
         steps = max(1, round(epochs * sum(map(len, examples)) / _BATCH_WORDS))
         interval = math.ceil(steps / max(1, min(epochs, 10)))
-        rates = warmup_linear(rate, max(1, steps // 20), steps + 1)
+        rates = warmup_linear(_RATE, max(1, steps // 20), steps + 1)
         adam = {"L2": 0.01, "L2_is_weight_decay": True, "grad_clip": 1.0, "use_averages": False}
         optimizer = Adam(rates, **adam)  # type: ignore[arg-type]
         component = self._component
         course: Course[bytes] = Course(TrainingPlan(self.WHO, steps, interval))
         training = SpacyTraining(component.model, optimizer, Batches(examples, _BATCH_WORDS), course)
         if given.checkpoints is not None:
-            settings = (given.seed, epochs, rate, _BATCH_WORDS, _DROPOUT)
+            settings = (given.seed, epochs, _RATE, _BATCH_WORDS, _DROPOUT)
             vectors = sha256(self.nlp_.vocab.vectors.data).digest()  # which are not among the weights
             training.keep_in(given.checkpoints, self.WHO, settings, vectors, *made_of)
 

@@ -285,14 +285,6 @@ def _try(tokenizer: Any, size: int) -> None:
         raise ValueError(f"its tokenizer makes {len(pieces):,} pieces of {len(_TRIAL)} letters")
 
 
-def trainable(encoder: Encoder) -> Encoder:
-    """Return an encoder that was read, as `transformers` has it: with dropout, and gradients."""
-    with _transformers(NAME) as hf:
-        model = _of_transformers(hf, encoder.config)
-        model.load_state_dict(encoder.transformer.state_dict())
-    return Encoder(model, encoder.window, encoder.mask, encoder.marks)
-
-
 def _of_transformers(hf: Any, config: Any) -> Any:
     """Return a transformer as that package builds it."""
     attention = _attention(config.model_type)

@@ -7,8 +7,7 @@ then the best tree (Chu-Liu-Edmonds), with exactly one root and no cycle; arcs m
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -23,7 +22,7 @@ from d2c.base.locks import one_thread
 from d2c.base.model_files import first_line
 from d2c.base.temporary import whole_directory
 from d2c.dparsers.settings import StanzaSettings
-from d2c.dparsers.stanza.encoder import said_of, trainable
+from d2c.dparsers.stanza.encoder import said_of
 from d2c.dparsers.stanza.graph import GraphNetwork, GraphNetworkTrainer, shape, units
 from d2c.dparsers.stanza.networks import (
     ONE_AT_A_TIME,
@@ -121,48 +120,6 @@ class StanzaParser(StanzaEstimator, DependencyParser):
                     raise
                 raise ModelError(f"a language model cannot be loaded: {first_line(error)}") from error
 
-        with self._leaving(directory) as staging:
-            arguments = self._arguments(preset)
-            self.pretrain_ = self._bring_other_models(staging, arguments)
-            self._learn(build, arguments, preset, staging, train, dev)
-        return self
-
-    def go_on(
-        self, train: Iterable[DTree], dev: Sequence[DTree], directory: Path, rate: float, progress: Report
-    ) -> Self:
-        """Learn more, with an encoder, and leave what is best on `dev` in a directory; trees with new labels
-        or tags are left out. A network that does not know ends of yields learns these, too.
-
-        rate: the highest of learning
-        """
-        assert self.trainer_ is not None and self.settings.transformer is not None
-        begin = self.trainer_
-        labels, tags = ({*units(begin.vocab[name])} for name in ("deprel", "upos"))
-        rows = [
-            self._rows(one.tokens, one.heads, one.labels)
-            for one in train
-            if labels >= {*(one.labels or ())} and (not self.abilities.tags or tags >= {*one.tokens.tags})
-        ]
-        evaluate = evaluating_arcs(self, dev, progress)
-        encoder = trainable(begin.model.bert_model), begin.model.bert_tokenizer
-        own = {"lr": rate, "device": self._device, "seed": self.settings.seed} | OF_GRAPHS | SMOOTHING
-
-        def build(arguments: dict[str, Any], encoder: EncoderPair | None) -> ArcTask:
-            return ArcTask(arguments, rows, self.pretrain_, encoder, evaluate, begin)
-
-        with self._leaving(directory) as staging:
-            arguments: dict[str, Any] = begin.args | own
-            preset = self._preset()
-            for key, name in zip(CHARLM, _CHARLM, strict=True):
-                if arguments[key]:
-                    shutil.copyfile(arguments[key], staging / name)
-            self._learn(build, arguments, preset, staging, rows, [*dev], encoder=encoder)
-        return self
-
-    @contextmanager
-    def _leaving(self, directory: Path) -> Iterator[Path]:
-        """Yield where a block leaves what it learns; complete that model's directory, and read it back at
-        once: Stanza only logs it where a model cannot be written."""
         settings = self.settings
         with (
             quiet(),
@@ -170,11 +127,14 @@ class StanzaParser(StanzaEstimator, DependencyParser):
             threads(settings.threads),
             whole_directory(directory, SETTINGS) as staging,
         ):
-            yield staging
+            arguments = self._arguments(preset)
+            self.pretrain_ = self._bring_other_models(staging, arguments)
+            self._learn(build, arguments, preset, staging, train, dev)
             if self.pretrain_ is not None:
                 self.pretrain_.save(str(staging / _VECTORS))
             self.FORMAT.write(staging, said_of(settings.transformer), settings)
-            self._load(staging)
+            self._load(staging)  # at once: Stanza only logs it where a model cannot be written
+        return self
 
     @classmethod
     def load(cls, directory: Path, device: str | None = None) -> Self:

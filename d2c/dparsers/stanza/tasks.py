@@ -44,7 +44,6 @@ from d2c.dparsers.stanza.training import (
     NetworkTraining,
     Preset,
     encoder_optimizer,
-    learned_weights,
     on_gpu,
 )
 from d2c.protocols.settings import FINETUNE
@@ -119,10 +118,7 @@ class StanzaTask(NetworkTask):
 
 
 class ArcTask(StanzaTask):
-    """A parser that learns heads and labels. Its part of a batch keeps the scorer of labels small.
-
-    begin: whose vocabulary and weights, but its encoder's, it goes on with; what they lack is new
-    """
+    """A parser that learns heads and labels. Its part of a batch keeps the scorer of labels small."""
 
     name = "stanza"
 
@@ -133,7 +129,6 @@ class ArcTask(StanzaTask):
         pretrain: Pretrain | None,
         encoder: EncoderPair | None,
         score: Evaluate,
-        begin: GraphNetworkTrainer | None = None,
     ) -> None:
         super().__init__(arguments, encoder, score)
         small = batch_words(arguments, len({row[-1] for rows in train for row in rows}))
@@ -142,14 +137,11 @@ class ArcTask(StanzaTask):
         elif not on_gpu(arguments):  # which has the memory
             self.part = small
         arguments["word_cutoff"] = update_word_cutoff(pretrain, arguments["word_cutoff"])
-        known = begin.vocab if begin else None
-        self.loader = arc_data.DataLoader(StanzaDocument(train), self.words, arguments, pretrain, known)
+        self.loader = arc_data.DataLoader(StanzaDocument(train), self.words, arguments, pretrain)
         self.data, self.lengths = self.loader.dataset, self.loader.dataset.lengths
         vocab = self.loader.vocab
         vectors = pretrain.emb if pretrain else None
         self.model = GraphNetwork(arguments, vocab, vectors, **self._around())
-        if begin:
-            self.model.load_state_dict(learned_weights(begin.model), strict=False)
         self.model.to(arguments["device"])
         own = {"model": self.model, "build_optimizer": encoder is None}
         self.trainer = GraphNetworkTrainer(arguments, vocab, pretrain, **own)
@@ -303,14 +295,13 @@ class StanzaEstimator:
         preset: Preset,
         directory: Path,
         *treebanks: object,
-        encoder: EncoderPair | None = None,
     ) -> None:
         """Train what `build` makes of arguments and encoder, and leave both in a directory.
 
-        treebanks: what it is trained on; encoder: that of a network that goes on, for which arguments fit
+        treebanks: what it is trained on
         """
-        settings = self.settings
-        if settings.transformer is not None and encoder is None:
+        settings, encoder = self.settings, None
+        if settings.transformer is not None:
             encoder = load_encoder(settings.transformer)
             arguments = fitted(arguments, encoder[0])
         of_device = sized(arguments) if encoder else arguments
