@@ -63,8 +63,8 @@ def build(recipe: Recipe, treebanks: Path, directory: Path, say: Progress) -> No
             scores, notes = build_converter(recipe, treebanks, new, kept, tell)
         else:
             parts, lessons = parts_of(recipe, treebanks, directory.parent, work, tell)
-            files = [treebanks / data.train for data in recipe.data]
-            trained = train(recipe, parts, files, lessons, kept, work, tell)
+            given = [treebanks / data.train for data in recipe.data]
+            trained = train(recipe, parts, given, lessons, kept, work, tell)
             scores, notes = finish(recipe, trained, parts, treebanks, new, tell)
         tell(f"{recipe.name} is built, {time.monotonic() - begin:.0f} seconds after this beginning")
         write_card(new, recipe, scores, notes, (kept / LOG).read_text(encoding="utf-8").splitlines())
