@@ -148,6 +148,7 @@ def test_files_cut_short(length: int, tmp_path: Path) -> None:
         read_arrays(tmp_path / "x.npz", CODED)
 
 
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 3e38])
 def test_what_has_no_sum(value: float) -> None:
     with pytest.raises(ValueError, match="no numbers"):
