@@ -14,7 +14,7 @@ pytest.importorskip("transformers", reason="needs the extra transformers")
 
 from d2c.dparsers.stanza import bert, networks
 from d2c.dparsers.stanza.bert import States
-from d2c.dparsers.stanza.encoder import Encoder, load_encoder, read_encoder, save_encoder, trainable
+from d2c.dparsers.stanza.encoder import Encoder, load_encoder, read_encoder, save_encoder
 from tests.dparsers.encoders import WINDOW, tiny_encoder
 
 
@@ -32,19 +32,12 @@ def test_bert_is_that_of_transformers(
     save_encoder(network, tokenizer, tmp_path / "saved")
     own, _ = read_encoder(tmp_path / "saved")
     network.transformer.load_state_dict(own.transformer.state_dict())
-    learns = trainable(own)
-    dropouts = [[m.p for m in one.modules() if isinstance(m, torch.nn.Dropout)] for one in (network, learns)]
-    assert dropouts[0] == dropouts[1] and max(dropouts[1]) == 0.1
-    assert all(weights.requires_grad for weights in learns.parameters())
-    network.eval(), own.eval(), learns.eval()
+    network.eval(), own.eval()
     short = [[2, 9, 3]] * 4  # fewer rows are multiplied, and rounded, otherwise than many on some CPUs
     for ids in (torch.tensor([[2, 5, 6, 7, 3], [2, 8, 3, 0, 0]]), torch.tensor(short)):
         with torch.no_grad():
-            pairs = zip(
-                *(one(ids, (ids > 0).long()).hidden_states for one in (network, own, learns)), strict=True
-            )
-        for theirs, ours, learning in pairs:
-            assert torch.equal(theirs, learning)
+            pairs = zip(*(one(ids, (ids > 0).long()).hidden_states for one in (network, own)), strict=True)
+        for theirs, ours in pairs:
             assert torch.allclose(ours.float()[ids > 0], theirs[ids > 0].float(), rtol=0, atol=close)
     one, four = torch.tensor(short[:1]), torch.tensor(short)
     with torch.no_grad():
@@ -136,5 +129,4 @@ def test_a_saved_encoder_knows_what_hides_a_piece(tmp_path: Path) -> None:
     save_encoder(network, tokenizer, tmp_path / "saved")
     mask = tokenizer.convert_tokens_to_ids(".")
     read, _ = read_encoder(tmp_path / "saved")
-    for one in (read, trainable(read)):
-        assert (one.mask, {*one.marks}) == (mask, {0, 1, 2, 3, mask})
+    assert (read.mask, {*read.marks}) == (mask, {0, 1, 2, 3, mask})
