@@ -31,9 +31,8 @@ _ALONE: dict[str, Any] = {"forceinline": True, "no_cpython_wrapper": True, "no_c
 _UNCOUNTED: dict[str, Any] = {"_nrt": False}
 _PATIENCE = 120.0  # seconds that a process waits for a kernel that another one compiles
 _PACKAGE = Path(__file__).parents[1]  # d2c
-_KERNEL = re.compile(
-    rb"^(?:@(?:kernel|inner|lean|summing)|def kernel\(.*)$", re.MULTILINE
-)  # has one, or makes it
+# In a file that has kernels, or makes them:
+_KERNEL = re.compile(rb"^(?:@(?:kernel|inner|lean|summing)|def kernel\(.*)$", re.MULTILINE)
 _IMPORTED = re.compile(rb"^from d2c\.(\S+) import", re.MULTILINE)
 
 

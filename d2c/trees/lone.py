@@ -37,9 +37,9 @@ class LoneNodes:
         self, ctree: CTree, shares: tuple[float, ...] | None = None
     ) -> tuple[CTree, tuple[float, ...] | None]:
         """Return the tree without those that the treebank does not have, and the shares [K] of the others."""
-        gone = [*_over_marks(ctree, self._knows)]
+        gone = {*_over_marks(ctree, self._knows)}
         if self.copies is not None:
-            gone += [node for node in copies(ctree) if ctree.label(node) not in self.copies]
+            gone.update(node for node in copies(ctree) if ctree.label(node) not in self.copies)
         if not gone:
             return ctree, shares
         kept = [node not in gone for node in range(len(ctree.tokens), ctree.root + 1)]

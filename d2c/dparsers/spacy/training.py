@@ -1,8 +1,8 @@
 """A network over words, batches and the training, which spaCy's parser and tagger have in common here.
 
 A model is arrays (`d2c.dparsers.spacy.internals`), and of a parser spaCy's `moves` (the actions: JSON in
-MessagePack). Nothing is unpickled. Networks are built here, not from
-spaCy's `config.cfg`, which could name functions to call.
+MessagePack). Nothing is unpickled. Networks are built here, not from spaCy's `config.cfg`, which could name
+functions to call.
 """
 
 from __future__ import annotations
