@@ -32,6 +32,7 @@ from models.pretrained import encoder_of
 from models.recipes import RECIPES, Recipe
 from models.scores import Score, recased, score, untagged
 from models.teaching import KEPT, taught
+from treebanks.generated import GENERATED, generated_trees
 from treebanks.penn import write_parts
 
 LOG = "log.txt"  # of what was said while a model was built, over kills
@@ -102,6 +103,9 @@ def parts_of(
     gold = {treebanks / data.train: recipe.shares.get(data.name, 1.0) for data in recipe.data}
     names = (lesson.name for lesson in recipe.lessons)
     silver = {file: recipe.shares.get(name, 1.0) for file, name in zip(lessons, names, strict=True)}
+    if (share := recipe.shares.get(GENERATED)) is not None:
+        (made := work / f"{GENERATED}.mrg").write_text("".join(f"{tree}\n" for tree in generated_trees(1)))
+        silver[made] = share
     return (write_parts(gold, recipe.read, work, 1, recipe.recased, silver), CLEANED), lessons
 
 

@@ -45,7 +45,8 @@ class Recipe:
     settings: of a training, and `tagger_epochs`, `tagger_folds`; of a converter, those of the chart
     after:    the models that are built into the same folder before it
     then:     those that it teaches, which are built with it
-    shares:   of treebanks and lessons, how often each sentence is in train; 1 where nothing is said
+    shares:   of treebanks and lessons, how often each sentence is in train, 1 where nothing is said; and of
+              generated trees, if they are
     recased:  of the sentences in train so many once more, without capitals or in capitals
     lessons:  silver trees of text, which are in train, too
     converts: where the model converts d-trees: their convention, as names of files say it: sd, ud
@@ -85,7 +86,8 @@ class Recipe:
 
     def __str__(self) -> str:
         """Return what is learned from how often, and with which settings."""
-        sources = [*(one.name for one in self.data), *(lesson.name for lesson in self.lessons)]
+        named = (one.name for one in (*self.data, *self.lessons))
+        sources = dict.fromkeys((*named, *self.shares))
         drawn = ", ".join(f"{name} {self.shares.get(name, 1.0):g} times" for name in sources)
         settings = ", ".join(f"{name} {value}" for name, value in self.settings.items())
         return f"{drawn}; {settings}"

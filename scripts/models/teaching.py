@@ -22,6 +22,7 @@ from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import format_bracket
 from d2c.trees.formats.conllu import read_conllu
+from treebanks.constructions import RARE, constructions_of
 from treebanks.corrections import corrected
 from treebanks.penn import joined, quoted, to_penn
 from treebanks.silver import agrees
@@ -44,6 +45,7 @@ class Lesson:
               pipeline finds, "NAME over its parser" what the d-parser finds that is trained for a converter
     tags:     so many of the tags that are found are at least those of the text, where the tree is used
     agree:    the F1 of the teachers among each other is at least so much there
+    counted:  so often is a sentence there whose gold d-tree has one of the rare CONSTRUCTIONS
     """
 
     name: str
@@ -51,6 +53,7 @@ class Lesson:
     teachers: tuple[str, ...]
     tags: float = 0.9
     agree: float = 0.6
+    counted: int = 1
 
     def __str__(self) -> str:
         return " and ".join(self.teachers)
@@ -77,7 +80,8 @@ def taught(lesson: Lesson, treebanks: Path, models: Path, own: OwnParser, say: P
             voted = combine([*map(Parse, ctrees)]).ctree
             if voted.labels and _is_sure(lesson, dtree, voted, ctrees):
                 voted = corrected(voted, joined(dtree)) if dtree.labels else voted
-                stream.write(f"{format_bracket(voted)}\n")
+                times = lesson.counted if RARE & constructions_of(dtree) else 1
+                stream.write(f"{format_bracket(voted)}\n" * times)
                 kept += 1
     seconds = time.monotonic() - begin
     say(f"{lesson.name}: {many(kept, 'sentence')}, of which they are sure, in {seconds:.0f} seconds")
@@ -130,5 +134,6 @@ def read_dtrees(path: Path) -> Iterator[DTree]:
     """Yield the d-trees of a CoNLL-U file, but very short and very long ones."""
     for dtree in read_conllu(path):
         if _SHORTEST <= len(joined(dtree).tokens) <= _LONGEST:
-            tokens = replace(quoted(dtree.tokens), lemmas=dtree.tokens.lemmas)
+            own = {"lemmas": dtree.tokens.lemmas, "morphs": dtree.tokens.morphs}
+            tokens = replace(quoted(dtree.tokens), **own)
             yield DTree(tokens, dtree.heads, labels=dtree.labels)

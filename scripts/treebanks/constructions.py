@@ -104,6 +104,8 @@ CONSTRUCTIONS: dict[str, Callable[[Relations, int], bool]] = {
 }
 """Whether a word of a d-tree makes it one with a construction, by its name."""
 
+RARE = CONSTRUCTIONS.keys() - {"expletive it", "reduced relatives"}  # which are not rare
+
 
 def constructions_of(dtree: DTree) -> frozenset[str]:
     """Return which of CONSTRUCTIONS a gold UD d-tree has."""

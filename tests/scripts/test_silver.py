@@ -162,10 +162,11 @@ def test_d_trees_of_lessons_have_their_labels(tmp_path: Path) -> None:
     rows.append(("ate", "VBD", 0, "root"))
     with gzip.open(tmp_path / "some.ud.conllu.gz", "wt") as stream:
         for i, (word, tag, head, label) in enumerate(rows, 1):
-            stream.write(f"{i}\t{word}\t{word[0]}\t_\t{tag}\t_\t{head}\t{label}\t_\t_\n")
+            stream.write(f"{i}\t{word}\t{word[0]}\t_\t{tag}\tA={i}\t{head}\t{label}\t_\t_\n")
         stream.write("\n")
     (one,) = teaching.read_dtrees(tmp_path / "some.ud.conllu.gz")
     assert (one.heads, one.labels, one.symbols) == ((4, 3, 1, 0), ("nsubj", "punct", "amod", "root"), None)
+    assert one.tokens.morphs == ("A=1", "A=2", "A=3", "A=4")  # which tell imperatives
     whole = joined(one)
     assert (whole.tokens.forms, whole.tokens.lemmas) == (("Cat-like", "ate"), ("C", "a"))
     assert (whole.heads, whole.labels) == ((2, 0), ("nsubj", "root"))
@@ -190,6 +191,9 @@ def test_teachers_vote_and_some_convert_gold_dtrees(tmp_path: Path, monkeypatch:
     file = taught(lesson, tmp_path, tmp_path, unasked, print)
     assert file.read_text() == "(TOP (FRAG (NN cats-eat) (NN mice)))\n"
     assert asked == [("a", None), ("b", "spacy:x"), ("c", None)]
+    monkeypatch.setattr(teaching, "constructions_of", lambda dtree: {"gapping", "expletive it"})
+    often = taught(replace(lesson, name="often", counted=3), tmp_path, tmp_path, unasked, print)
+    assert often.read_text() == 3 * file.read_text()
     for stricter in (replace(lesson, agree=0.4), replace(lesson, tags=0.6)):
         file = taught(replace(stricter, name="stricter"), tmp_path, tmp_path, unasked, print)
         assert file.read_text() == ""
