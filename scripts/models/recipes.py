@@ -86,7 +86,7 @@ class Recipe:
 
     def __str__(self) -> str:
         """Return what is learned from how often, and with which settings."""
-        named = (one.name for one in (*self.data, *self.lessons))
+        named = [*(one.name for one in self.data), *(lesson.name for lesson in self.lessons)]
         sources = dict.fromkeys((*named, *self.shares))
         drawn = ", ".join(f"{name} {self.shares.get(name, 1.0):g} times" for name in sources)
         settings = ", ".join(f"{name} {value}" for name, value in self.settings.items())

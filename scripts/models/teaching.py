@@ -134,6 +134,6 @@ def read_dtrees(path: Path) -> Iterator[DTree]:
     """Yield the d-trees of a CoNLL-U file, but very short and very long ones."""
     for dtree in read_conllu(path):
         if _SHORTEST <= len(joined(dtree).tokens) <= _LONGEST:
-            own = {"lemmas": dtree.tokens.lemmas, "morphs": dtree.tokens.morphs}
-            tokens = replace(quoted(dtree.tokens), **own)
+            old = dtree.tokens
+            tokens = replace(quoted(old), lemmas=old.lemmas, morphs=old.morphs)
             yield DTree(tokens, dtree.heads, labels=dtree.labels)
