@@ -7,14 +7,10 @@ pipelines run without the models that they would download: words are cut already
 
 from __future__ import annotations
 
-import importlib
-import io
 import json
 import re
 import shlex
 import shutil
-import sys
-from contextlib import redirect_stdout
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -23,12 +19,11 @@ from typing import Any
 import click
 import pytest
 import stanza
-from click.testing import CliRunner
 
 import d2c.plugins.spacy.component  # noqa: F401 (what spaCy does by itself where d2c is installed)
 from d2c.commands.cli import COMMANDS, cli
 from d2c.trees.formats.brackets import read_brackets, save_brackets
-from tests.blocks import BLOCK, REPOSITORY, Block, blocks, trimmed
+from tests.blocks import BLOCK, REPOSITORY, Block, blocks, run, script, trimmed
 
 DOCUMENTS = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("**/*.md"))]
 SAMPLE = REPOSITORY / "data" / "sample"
@@ -164,60 +159,11 @@ def test_every_document_is_linked() -> None:
         assert links == (file.parent == docs, file.parent == docs / "lab"), file
 
 
-def run(block: Block) -> str:
-    """What a block prints. Lines of `sh` are pipes of `echo` and `d2c`, with `<` and `>`."""
-    if block.language == "python":
-        with redirect_stdout(io.StringIO()) as stream:
-            exec(compile(block.code, "<block>", "exec"), {"__name__": "__main__"})
-        return stream.getvalue()
-    assert block.language == "sh", f"{block.language} cannot be run:\n{block.code}"
-    return "".join(map(run_line, block.lines()))
-
-
-def run_line(line: str) -> str:
-    lexer = shlex.shlex(line, posix=True, punctuation_chars="|<>")
-    lexer.whitespace_split, lexer.commenters = True, ""
-    words, passed = list(lexer), ""
-    while words:
-        end = words.index("|") if "|" in words else len(words)
-        command, words = words[:end], words[end + 1 :]
-        target = command.pop(command.index(">") + 1) if ">" in command else None
-        command = [word for word in command if word != ">"]
-        if "<" in command:
-            at = command.index("<")
-            passed = Path(command[at + 1]).read_text(encoding="utf-8")
-            del command[at : at + 2]
-        if command[0] == "echo":
-            passed = " ".join(command[1:]) + "\n"
-        else:
-            program = cli if command[0] == "d2c" else None
-            if command[0] == "python":
-                program = script(REPOSITORY / command.pop(1))
-            assert program, f"mark it as not run: {line}"
-            arguments = [word.replace("python ", f"{sys.executable} ") for word in command[1:]]
-            done = CliRunner().invoke(program, arguments, input=passed)
-            assert done.exit_code == 0, f"{line}\n{done.output}{done.exception!r}"
-            passed = done.stdout
-        if target:
-            Path(target).write_text(passed, encoding="utf-8")
-            passed = ""
-    return passed
-
-
 def check_options(words: list[str]) -> None:
     """Options of a command that is not run: of `d2c`, of a script, or those of other programs, unchecked."""
     if words[0] in ("d2c", "python"):
         command = cli.get_command(CONTEXT, words[1]) if words[0] == "d2c" else script(REPOSITORY / words[1])
         command.make_parser(click.Context(command)).parse_args(words[2:])
-
-
-def script(file: Path) -> click.Command:
-    """The command that a script is."""
-    assert file.is_file()
-    name = ".".join(file.relative_to(REPOSITORY / "scripts").with_suffix("").parts)
-    command = importlib.import_module(name).main
-    assert isinstance(command, click.Command)
-    return command
 
 
 def anchors(document: Path) -> set[str]:

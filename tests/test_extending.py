@@ -16,7 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.blocks import REPOSITORY, blocks, blocks_of, trimmed
+import d2c
+from tests.blocks import REPOSITORY, blocks, blocks_of, run, trimmed
 
 PAGE = REPOSITORY / "docs" / "extending.md"
 
@@ -50,25 +51,30 @@ def add_line(file: Path, name: str, code: str) -> None:
 
 @pytest.mark.slow
 def test_the_page_does_what_it_says(extended: Path, tmp_path: Path) -> None:
-    path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
-    environment = os.environ | {"PATH": path, "PYTHONPATH": str(extended)}
+    """In one process: each command would import anew what it shares with the others."""
+    paths = os.pathsep.join(map(str, (extended, REPOSITORY)))
+    done = subprocess.run(
+        [sys.executable, "-c", f"import {__name__} as page; page.run_sections()"],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, f"{extended}\n"), done.stderr
+
+
+def run_sections() -> None:
+    """Runs what the page does with the package d2c at hand, and says where that is."""
     for section in PAGE.read_text(encoding="utf-8").split("\n## ")[1:]:
         runs = [block for block in blocks_of(section) if not block.mark]
         assert runs, f"nothing shows that this works: {section}"
         for block in runs:
-            code = block.code if block.language == "sh" else f"python - <<'END'\n{block.code}END\n"
-            done = subprocess.run(
-                ["bash", "-euc", 'd2c() { python -m d2c "$@"; }\n' + code],
-                cwd=tmp_path,
-                env=environment,
-                capture_output=True,
-                text=True,
-                encoding="utf-8",
-                check=False,
-            )
-            assert done.returncode == 0, f"{code}{done.stderr}"
+            printed = run(block)
             if block.printed is not None:
-                assert trimmed(done.stdout) == trimmed(block.printed), code
+                assert trimmed(printed) == trimmed(block.printed), block.code
+    print(Path(d2c.__file__).parents[1])
 
 
 @pytest.mark.slow

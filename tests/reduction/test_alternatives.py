@@ -38,6 +38,11 @@ def labeler() -> TwoStage:
     return TwoStage().fit(sample("train", 300))
 
 
+@pytest.fixture(params=["reduction", "labeler"])
+def route(request: pytest.FixtureRequest) -> Reduction:
+    return labeler() if request.param == "labeler" else reduction("direct")
+
+
 def packed(dtree: DTree, seed: int, labelled: bool = True) -> PackedDTree:
     """A d-tree, seven in ten other arcs of which have some probability, and any of its labels theirs."""
     rng, n = np.random.default_rng(seed), len(dtree.heads)
@@ -131,7 +136,6 @@ def test_of_the_labeler_labels_count_too(weight: float, least: float) -> None:
     assert several >= 3
 
 
-@pytest.mark.parametrize("route", [reduction("direct"), labeler()], ids=["reduction", "labeler"])
 def test_one_d_tree_is_one_c_tree(route: Reduction) -> None:
     """Without packed arcs nothing is known of others; with those of one d-tree there are none."""
     (dtree, *_) = dtrees(route)
@@ -142,7 +146,6 @@ def test_one_d_tree_is_one_c_tree(route: Reduction) -> None:
     assert list(route.decode_k_best(alone, 5)) == [(0.0, route.decode(dtree))]
 
 
-@pytest.mark.parametrize("route", [reduction("direct"), labeler()], ids=["reduction", "labeler"])
 def test_all_obey_constraints(route: Reduction) -> None:
     several = 0
     for seed, gold in enumerate(dtrees(route)):
