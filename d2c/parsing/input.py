@@ -19,8 +19,8 @@ from d2c.base.inputs import Paths, files_of, is_called
 from d2c.parsing.json_lines import read_given
 from d2c.parsing.options import JSON, JSON_LINES, TAGGED, TAGGED_NAMES, TEXT_NAMES
 from d2c.parsing.sentence import Sentence, refused
-from d2c.parsing.text import LONGEST, PENN, Line, split_sentences, words_of
-from d2c.protocols.dparser import TextRules, Word
+from d2c.parsing.text import PENN, Line, split_sentences, words_of
+from d2c.protocols.dparser import LONGEST, TextRules, Word
 from d2c.trees.constraints import SpanConstraints
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree

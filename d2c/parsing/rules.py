@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 
 from d2c.base.errors import ModelError, needing
@@ -15,7 +16,9 @@ from d2c.routes.dparsers import DPARSERS
 from d2c.routes.rows import class_of
 
 _CODE = re.compile("[a-z]{2,3}")
-_LONGEST = {"ja": {"nlp": {"tokenizer": {"split_mode": "C"}}}}  # words of SudachiPy's: treebanks cut rarely
+_JAPANESE = "ja"  # is cut by SudachiPy, whose longest words are most like those of treebanks
+_SUDACHI = {"nlp": {"tokenizer": {"split_mode": "C"}}}
+_SUDACHI_TAKES = 49_149 // 4  # characters: so many bytes of UTF-8
 
 
 def rules_of(directory: Path, load: Callable[[], Model], language: str | None = None) -> TextRules:
@@ -43,4 +46,8 @@ def language_rules(language: str) -> TextRules:
     with loading(name, "spaCy has no rules"):  # some languages need packages of their own
         if not _CODE.fullmatch(language):
             raise ModelError(f"{name}: a language is two or three small letters, as de or zh")
-        return SpacyRules(spacy.blank(language, config=_LONGEST.get(language, {})))
+        if language != _JAPANESE:
+            return SpacyRules(spacy.blank(language))
+        with needing(f"{name}:", "japanese"):
+            import_module("sudachipy")
+        return SpacyRules(spacy.blank(language, config=_SUDACHI), _SUDACHI_TAKES)

@@ -21,7 +21,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from d2c.models.spelling import CLOSING, FULL_WIDTH, MONEY, OPENING, TYPOGRAPHIC
-from d2c.protocols.dparser import TextRules, Word
+from d2c.protocols.dparser import LONGEST, TextRules, Word
 
 
 @contextmanager
@@ -50,8 +50,7 @@ with _without_the_rest():
     from nltk.tokenize.destructive import NLTKWordTokenizer
 
 _LONGEST_WORD = 40  # characters of an abbreviation
-_HELD = 1 << 16  # characters of one paragraph; the sentences in it are cut when it grows beyond that
-LONGEST = 1 << 18  # characters of a sentence; tokenisers take seconds for more, or give up
+_HELD = 4  # the part, of what rules take at once, to which a paragraph may grow before sentences are cut
 _BREAK = re.compile("\r\n?|\n")
 _BOUNDARY = re.compile(r"""[.!?…]["'”’»)\]]*\s+|[。！？]""")  # what may end a sentence
 
@@ -184,6 +183,8 @@ class PennRules:
 
     abbreviations: words that end in a full stop without ending a sentence
     """
+
+    longest = LONGEST
 
     def __init__(self, abbreviations: Iterable[str] = ()) -> None:
         self._abbreviations = {word.lower().removesuffix(".") for word in abbreviations}
@@ -329,7 +330,7 @@ def words_of(text: str, rules: TextRules = PENN, quoted: bool = False) -> Iterab
 
     Raises ValueError for a sentence that is too long.
     """
-    if len(text) > LONGEST:
+    if len(text) > rules.longest:
         raise ValueError(f"{len(text):,} characters without an end of a sentence: too long to be cut")
     return rules.words(text, quoted) if isinstance(rules, PennRules) else rules.words(text)
 
@@ -346,23 +347,23 @@ def split_sentences(lines: Iterable[Line], rules: TextRules = PENN) -> Iterator[
 def split_paragraphs(lines: Iterable[Line], rules: TextRules) -> Iterator[list[Line]]:
     """Yield the lines between empty ones; of a very long paragraph, parts that end where a sentence does."""
     held: list[Line] = []
-    size = 0
-    for line in chain.from_iterable(map(_cut_at_stops, lines)):
+    size, most = 0, rules.longest // _HELD
+    for line in chain.from_iterable(_cut_at_stops(line, most) for line in lines):
         blank = not line.text.strip()
-        apart = blank or len(line.text) > LONGEST
+        apart = blank or len(line.text) > rules.longest
         if held and (apart or held[-1].begin + len(held[-1].text) != line.begin):
             yield held
             held, size = [], 0
         if not blank:
             held.append(line)
             size += len(line.text)
-        if size > _HELD:
+        if size > most:
             *whole, last = _sentences(held, rules)
             if whole:
                 text = "".join(line.text for line in held)
                 yield [held[0]._replace(text=text[: last.begin - held[0].begin])]
                 held, size = [last], len(last.text)
-            if size > _HELD:  # a sentence without an end
+            if size > most:  # a sentence without an end
                 yield held
                 held, size = [], 0
     if held:
@@ -378,7 +379,7 @@ def _sentences(paragraph: list[Line], rules: TextRules) -> Iterator[Line]:
         (first + start, first + end)
         for first, last in pairwise(cuts)
         for start, end in (
-            rules.sentences(text[first:last]) if last - first <= LONGEST else [(0, last - first)]
+            rules.sentences(text[first:last]) if last - first <= rules.longest else [(0, last - first)]
         )
     ]
     quotes = [(at, mark == "“") for at, mark in _quotes(text) if mark in "“”"]
@@ -420,12 +421,13 @@ def _cuts(text: str) -> Iterator[int]:
             yield begin
 
 
-def _cut_at_stops(line: Line) -> Iterator[Line]:
-    """Cut a very long line where sentences may end, so that rules never see much more than `_HELD` of it."""
+def _cut_at_stops(line: Line, most: int) -> Iterator[Line]:
+    """Cut a very long line where sentences may end, so that rules see so many characters of it, or little
+    more."""
     begin = end = 0
-    stops = (stop.end() for stop in _BOUNDARY.finditer(line.text)) if len(line.text) > _HELD else ()
+    stops = (stop.end() for stop in _BOUNDARY.finditer(line.text)) if len(line.text) > most else ()
     for following in chain(stops, [len(line.text)]):
-        if following - begin > _HELD and end > begin:
+        if following - begin > most and end > begin:
             yield Line(line.number, line.begin + begin, line.text[begin:end])
             begin = end
         end = following

@@ -72,8 +72,16 @@ Arcs = tuple[Sequence[int], Sequence[str]]  # heads and labels of a sentence
 Word = tuple[str, int, int]  # its form, its first character in a text and the one after its last
 
 
+LONGEST = 1 << 18  # characters that rules take at once; tokenisers take seconds for more, or give up
+
+
 class TextRules(Protocol):
-    """Rules by which text is cut."""
+    """Rules by which text is cut.
+
+    longest: characters that they take at once
+    """
+
+    longest: int
 
     def words(self, text: str) -> Iterable[Word]:
         """Return the words of a sentence, in order; several may be of the same characters."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import json
+import sys
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -120,6 +121,9 @@ def test_languages_that_cannot_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
         language_rules("zz")
     with pytest.raises(ModelError, match="^--language ../de: a language is two or three small letters"):
         language_rules("../de")
+    monkeypatch.setitem(sys.modules, "sudachipy", None)
+    with pytest.raises(ModelError, match=r"^--language ja: .* install -e '\.\[japanese\]'$"):
+        language_rules("ja")
     real = builtins.__import__
 
     def without_spacy(name: str, *others: Any) -> Any:

@@ -16,6 +16,7 @@ from d2c.models.spelling import FULL_WIDTH
 from d2c.parsing.input import read_sentences, sentence_of_line, sentences_of
 from d2c.parsing.sentence import Offsets
 from d2c.parsing.text import PENN, Line, PennRules, split_sentences, words_of
+from d2c.protocols.dparser import Word
 
 PLAIN = str.maketrans(FULL_WIDTH | dict.fromkeys("‘’‚", "'"))
 
@@ -202,6 +203,31 @@ def test_long_paragraphs_are_cut_as_they_come() -> None:
     endless = (Line(i + 1, i * 50, "no end at " * 4 + "no end at\n") for i in range(10**9))
     first = next(split_sentences(endless))
     assert (first.number, first.begin) == (1, 0) and 1 << 16 < len(first.text) < (1 << 16) + 100
+
+
+class FewAtOnce:
+    """Rules that take few characters, as a tokeniser of Japanese does."""
+
+    longest = 20
+
+    def words(self, text: str) -> list[Word]:
+        assert len(text) <= self.longest
+        return [(text, 0, len(text))]
+
+    def sentences(self, text: str) -> list[tuple[int, int]]:
+        assert len(text) <= self.longest
+        return [found.span() for found in re.finditer(r"[^。\s][^。]*。?", text)]
+
+
+@pytest.mark.parametrize("end", ["", "\n"])
+def test_rules_get_no_more_than_they_take(end: str) -> None:
+    text = ("晴れた。" + end) * 100 + "晴" * 21 + "。" + end + "雨。\n"
+    lines, rules = lines_of(text), FewAtOnce()
+    found = [line.text.strip() for line in split_sentences(lines, rules)]
+    assert found == ["晴れた。"] * 100 + ["晴" * 21 + "。", "雨。"]
+    with pytest.raises(ValueError, match="22 characters"):
+        words_of(found[100], rules)
+    assert words_of(found[101], rules) == [("雨。", 0, 2)]
 
 
 def test_lines_left_out_end_a_paragraph() -> None:

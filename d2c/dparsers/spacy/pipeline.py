@@ -11,7 +11,7 @@ from spacy.tokens import Doc
 from d2c.base.errors import ModelError
 from d2c.dparsers.pipeline_parser import Annotation
 from d2c.dparsers.spacy.training import forgetting
-from d2c.protocols.dparser import Word
+from d2c.protocols.dparser import LONGEST, Word
 
 _LENGTH = 1 << 30  # characters that a pipeline takes at once
 
@@ -19,8 +19,8 @@ _LENGTH = 1 << 30  # characters that a pipeline takes at once
 class SpacyRules:
     """Text as a pipeline cuts it; one without any component that finds sentences cuts them at full stops."""
 
-    def __init__(self, nlp: Language) -> None:
-        self.nlp = nlp
+    def __init__(self, nlp: Language, longest: int = LONGEST) -> None:
+        self.nlp, self.longest = nlp, longest
         nlp.max_length = _LENGTH
         if not {"parser", "senter", "sentencizer"} & {*nlp.pipe_names}:
             nlp.add_pipe("sentencizer")
