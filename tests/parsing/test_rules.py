@@ -109,6 +109,23 @@ def test_a_language_given_in_parsing(trained: tuple[Path, str]) -> None:
     assert result.exit_code == 2 and "needs --text or --split" in result.output
 
 
+@pytest.mark.parametrize(
+    ("language", "sentences"),
+    [
+        ("is", ["Hann er t.d. ekki heima.", "Hún kom."]),
+        ("de", ["„Kommst du?“, fragte er.", "„Ja.“", "„Nein.“", "Dann ging er.", "(Ende.)"]),
+        ("nl", ["Hij vroeg: “Kom je?” en ging weg.", "Wat nu?", "niets"]),
+        ("zh", ["“你去吗？”", "他问。", "「好。」", "她走了。"]),
+        ("es", ["¿Vienes?", "¡Sí!", "«No.»"]),
+    ],
+)
+def test_marks_and_abbreviations_between_sentences(language: str, sentences: list[str]) -> None:
+    """spaCy's rules end a sentence at all full stops, and put what opens after one before its end."""
+    text = ("" if language == "zh" else " ").join(sentences)
+    found = language_rules(language).sentences(text)
+    assert [text[begin:end] for begin, end in found] == sentences
+
+
 def test_chinese_needs_no_blanks() -> None:
     rules = language_rules("zh")
     assert rules.sentences("你好。\n他来了！ ") == [(0, 3), (4, 8)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import spacy
 from spacy.language import Language
@@ -14,6 +14,8 @@ from d2c.dparsers.spacy.training import forgetting
 from d2c.protocols.dparser import LONGEST, Word
 
 _LENGTH = 1 << 30  # characters that a pipeline takes at once
+_OPENING, _CLOSING, _PARTICLES = frozenset("„«¿¡([「『（〈《"), frozenset("」』）〉》"), frozenset("とっ、")
+_MAY_GO_ON = frozenset(".…,\"'“”’»)]")
 
 
 class SpacyRules:
@@ -35,7 +37,30 @@ class SpacyRules:
         """Return the sentences of a paragraph, but those of blanks."""
         with forgetting(self.nlp):
             cut = [[token for token in sent if not token.is_space] for sent in self.nlp(text).sents]
-            return [(words[0].idx, words[-1].idx + len(words[-1])) for words in cut if words]
+            spans = [(words[0].idx, words[-1].idx + len(words[-1])) for words in cut if words]
+        return spans if "sentencizer" not in self.nlp.pipe_names else [*_mended(text, spans)]
+
+
+def _mended(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Yield sentences as spaCy's sentencizer finds them, but for marks that open the next one, and for
+    abbreviations, quotations and parentheses after which small letters, a comma or a Japanese particle shows
+    that the sentence goes on."""
+    held: tuple[int, int] | None = None
+    for begin, end in spans:
+        if held is not None:
+            first, last = held
+            while last > first + 1 and text[last - 1] in _OPENING:
+                begin = last - 1
+                last = first + len(text[first:begin].rstrip())
+            before, follows = text[last - 1], text[begin]
+            small = before in _MAY_GO_ON and (follows.islower() or follows in ",;")
+            if small or before in _CLOSING and follows in _PARTICLES:
+                begin = first
+            else:
+                yield first, last
+        held = begin, end
+    if held is not None:
+        yield held
 
 
 class SpacyPipeline(SpacyRules):
