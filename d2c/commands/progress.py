@@ -24,7 +24,7 @@ PATIENCE = 15.0  # seconds without a line: 20 are the most, and a thread may hav
 _SHARE, _NO_SHARE = "{percentage:3.0f}% {elapsed}<{remaining}, {desc}", "... {elapsed}, {desc}"
 _BAR = "{percentage:3.0f}% |{bar:12}| {elapsed}{left}, {desc}: {n_fmt}{unit}, {rate_fmt}"
 _SETTLING = 5.0  # seconds of work after which the time that is left can be told
-_TICK = 1.0  # seconds after which a bar shows the time again
+_TICK = 1.0  # seconds after which a terminal shows the time again
 _LATELY = 60.0  # seconds, or the second half of the work, from which it is told
 
 
@@ -156,6 +156,10 @@ def progress(
             bar.left = "" if left is None else str(timedelta(seconds=round(left)))
         bar.update(sentences)
 
+    def tick() -> float:
+        bar.refresh()
+        return _TICK
+
     estimate, terminal = TimeLeft(), sys.stderr.isatty()
     own: dict[str, Any] = {"dynamic_ncols": True}
     if not terminal:
@@ -163,19 +167,19 @@ def progress(
         own = {"mininterval": every, "miniters": 1, "delay": max(every, 1e-9), "file": StringIO()}
     with (
         Bar(desc=doing, unit=f" {unit}", initial=initial, leave=False, **own) as bar,
-        _ticking(bar.refresh) if terminal else nullcontext(),
+        _beating(tick) if terminal else nullcontext(),
     ):
         yield more
 
 
 @contextmanager
-def _ticking(tick: Callable[[], object]) -> Iterator[None]:
-    """Do something from time to time, whatever else is done."""
+def _beating(beat: Callable[[], float]) -> Iterator[None]:
+    """Call a function, whatever else is done: at once, and again after as many seconds as it returns."""
     ended = threading.Event()
 
     def watch() -> None:
-        while not ended.wait(_TICK):
-            tick()
+        while not ended.wait(beat()):
+            pass
 
     thread = threading.Thread(target=watch, daemon=True)
     thread.start()
@@ -183,7 +187,7 @@ def _ticking(tick: Callable[[], object]) -> Iterator[None]:
         yield
     finally:
         ended.set()
-        thread.join()
+        thread.join(1)
 
 
 @contextmanager
@@ -241,12 +245,11 @@ class Heartbeat(logging.Handler):
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(logging.DEBUG)
-        self._clock, self._speaking, self._ended = clock, threading.RLock(), threading.Event()
+        self._clock, self._speaking, self._beating = clock, threading.RLock(), _beating(self.beat)
         self._began = self._said_at = clock()
         self._doing: object = "starting"
         self._share: float | None = None
         self._reached: Reached | None = None  # and not said yet
-        self._thread = threading.Thread(target=self._watch, daemon=True)
         self._status: _Status | None = None
 
     def say(self, line: object) -> None:
@@ -293,7 +296,7 @@ class Heartbeat(logging.Handler):
             text = doing.getMessage() if isinstance(doing, logging.LogRecord) else doing
             if self._status:
                 self._status.show(text, self._share)
-                return 1.0
+                return _TICK
             if now < self._said_at + PATIENCE:
                 return self._said_at + PATIENCE - now
             say(f"... {text} ({now - self._began:.0f} s so far)")
@@ -306,19 +309,14 @@ class Heartbeat(logging.Handler):
         self._level = log.level
         log.setLevel(logging.DEBUG)
         log.addHandler(self)
-        self._thread.start()
+        self._beating.__enter__()
         return self
 
     def __exit__(self, *_: object) -> None:
         log.removeHandler(self)
         log.setLevel(self._level)
-        self._ended.set()
-        self._thread.join(1)
+        self._beating.__exit__(None, None, None)
         if self._reached:
             self._say(self._reached)
         if self._status:
             self._status.close()
-
-    def _watch(self) -> None:
-        while not self._ended.wait(self.beat()):
-            pass

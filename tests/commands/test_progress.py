@@ -9,6 +9,7 @@ import logging
 import random
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from io import StringIO
@@ -107,11 +108,12 @@ def test_long_phases_without_steps(said: list[str], watched: tuple[Heartbeat, Cl
 
 def test_its_thread_ends_with_it(said: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(heard, "PATIENCE", 0.01)
+    before = threading.enumerate()
     with pytest.raises(ModelError), Heartbeat() as watching:
         while not said:
             pass
         raise ModelError("over")
-    assert not watching._thread.is_alive() and watching not in log.handlers and not log.level
+    assert threading.enumerate() == before and watching not in log.handlers and not log.level
     assert said[0].startswith("... starting (")
 
 
