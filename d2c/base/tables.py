@@ -1,5 +1,5 @@
 """Tables, written row by row: TSV, CSV, JSON lines, Excel and Parquet for other programs, aligned columns for
-who reads them on a terminal."""
+who reads them on a terminal. Parquet is opened to be read, too."""
 
 from __future__ import annotations
 
@@ -149,6 +149,17 @@ def _parquet(output: Path, columns: Columns, _safe: bool) -> Iterator[Put]:
 
         yield put
         flush()
+
+
+@contextmanager
+def opened_parquet(file: Path) -> Iterator[Any]:
+    """Open a file of Parquet. Raises FormatError where it cannot be read, now or while the block runs."""
+    parquet, arrow = needs("pyarrow.parquet"), needs("pyarrow")
+    try:
+        with parquet.ParquetFile(file, page_checksum_verification=True) as opened:
+            yield opened
+    except (OSError, arrow.ArrowException, UnicodeDecodeError) as error:  # the last one: of a column's name
+        raise FormatError(str(file), 0, 0, f"is no Parquet file that can be read: {error}") from None
 
 
 class TableFormat(NamedTuple):

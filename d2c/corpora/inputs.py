@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any, TextIO, cast
 
 import pyarrow as pa
-import pyarrow.parquet as parquet
-from pyarrow import ArrowException, types
+from pyarrow import types
 
 from d2c.base import inputs
 from d2c.base.errors import FormatError
 from d2c.base.files import open_input
+from d2c.base.tables import opened_parquet
 from d2c.corpora.options import CorpusOptions
 from d2c.corpora.records import RECORDS, TEXT, Record
 from d2c.parsing.input import KINDS, blocks_of, lines_of
@@ -166,13 +166,10 @@ class Inputs:
 
 def _tables(file: Path, options: CorpusOptions) -> Iterator[tuple[pa.RecordBatch, int]]:
     """Yield the columns of text and id, some rows at a time, with the number of all. Raises FormatError."""
-    try:
-        with parquet.ParquetFile(file, page_checksum_verification=True) as opened:
-            columns = _columns(opened.schema_arrow, options, str(file))
-            for read in opened.iter_batches(_ROWS, columns=columns):
-                yield read.select(columns), opened.metadata.num_rows
-    except (OSError, ArrowException, UnicodeDecodeError) as error:  # the last one: of a column's name
-        raise FormatError(str(file), 0, 0, f"is no Parquet file that can be read: {error}") from None
+    with opened_parquet(file) as opened:
+        columns = _columns(opened.schema_arrow, options, str(file))
+        for read in opened.iter_batches(_ROWS, columns=columns):
+            yield read.select(columns), opened.metadata.num_rows
 
 
 def _columns(schema: pa.Schema, options: CorpusOptions, file: str) -> list[str]:

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple, NoReturn, TypeVar
 from d2c.base.counting import many
 from d2c.base.errors import FormatError, needs
 from d2c.base.files import AnyPath, followed, open_input
+from d2c.base.tables import opened_parquet
 from d2c.trees.conversion import to_dependencies
 from d2c.trees.ctree import NO_CTREE, CTree, Tokens, child_over, tree_of, trusted_ctree
 from d2c.trees.formats.brackets import bracket_trees, escape
@@ -52,10 +53,10 @@ def _lines(path: AnyPath, options: Options) -> Iterator[tuple[int, str]]:
 
 def _rows(path: AnyPath, options: Options) -> Iterator[tuple[int, Shown]]:
     """Yield the rows of a table, what has fields as lists of these: {"start": [0, 4], "end": [3, 8]}."""
-    parquet, arrow = needs("pyarrow.parquet"), needs("pyarrow")
+    arrow = needs("pyarrow")
     simple = arrow.types.is_string, arrow.types.is_integer
     try:
-        with parquet.ParquetFile(Path(path), page_checksum_verification=True) as opened:
+        with opened_parquet(Path(path)) as opened:
             kinds = {column.name: column.type for column in opened.schema_arrow}
             if missing := [name for name in _COLUMNS if name not in kinds]:
                 raise FormatError(
@@ -73,8 +74,6 @@ def _rows(path: AnyPath, options: Options) -> Iterator[tuple[int, Shown]]:
                         for name, column in zip(read, batch.columns, strict=True)
                     ]
                     yield from ((0, dict(zip(read, row, strict=True))) for row in zip(*columns, strict=True))
-    except (OSError, arrow.ArrowException, UnicodeDecodeError) as error:  # the last one: of a column's name
-        raise FormatError(str(path), 0, 0, f"is no Parquet file that can be read: {error}") from None
     except (AttributeError, TypeError):
         raise FormatError(str(path), 0, 0, "no table of `d2c corpus`: its columns have other types") from None
 
