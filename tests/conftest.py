@@ -7,6 +7,7 @@ hypothesis does not take a pause for a slow test. `--hypothesis-profile thorough
 from __future__ import annotations
 
 import fcntl
+import gc
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -32,6 +33,15 @@ settings.load_profile("quick")
 
 SAMPLE = Path(__file__).parents[1] / "data" / "sample" / "train.mrg"
 Once = Callable[[str, Callable[[Path], None]], Path]
+
+
+gc.disable()  # while some thousand modules are imported, of which nothing is garbage
+
+
+def pytest_collection_finish() -> None:
+    """What was imported is looked at by no later search for garbage."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
