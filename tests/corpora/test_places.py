@@ -46,8 +46,8 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(source: Path, output: Path, *options: str) -> Result:
-    words = ["corpus", str(source), "-o", str(output), "--split", "--backend", "processes", "--workers", "1"]
-    return CliRunner().invoke(cli, [*words, *options])
+    words = ["corpus", str(source), "-o", str(output), "--split", "--model", "en-small", "--workers", "1"]
+    return CliRunner().invoke(cli, [*words, "--backend", "processes", *options])
 
 
 @pytest.fixture(scope="module")

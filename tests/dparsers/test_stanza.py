@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from copy import deepcopy
 from itertools import count, islice
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import pytest
@@ -284,11 +285,13 @@ class Evil:
     "fault", ["truncated", "missing", "code", "other", "weights", "version", "kind", "json"]
 )
 def test_a_broken_model_is_one_clear_error(
-    fault: str, files: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    fault: str,
+    trained: tuple[StanzaParser, Path, list[Evaluation]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    directory = tmp_path / "model"
-    tiny(epochs=1).train(*files, directory)
+    directory = copytree(trained[1], tmp_path / "model")
     model, settings = directory / "parser.pt", directory / SETTINGS
     checkpoint = torch.load(model, weights_only=True)
     if fault == "truncated":

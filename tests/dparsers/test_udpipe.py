@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 from dataclasses import replace
 from itertools import count, islice
 from pathlib import Path
@@ -37,7 +38,7 @@ from tests.dparsers.sentences import (
 )
 
 Trained = tuple[UDPipeParser, Path, list[Evaluation]]
-TINY = {"preset": "small", "epochs": 3}
+TINY: dict[str, Any] = {"preset": "small", "epochs": 3}
 
 
 def udpipe_parser(**options: Any) -> UDPipeParser:
@@ -57,6 +58,19 @@ def trained(
     reports: list[Evaluation] = []
     parser = udpipe_parser(system=request.param, preset="small", epochs=2.5)
     return parser.train(*files, directory, reports.append), directory, reports
+
+
+@pytest.fixture
+def tiny(trained_tiny: Path, tmp_path: Path) -> Path:
+    """The directory of a model that may be damaged."""
+    return shutil.copytree(trained_tiny, tmp_path / "model")
+
+
+@pytest.fixture(scope="module")
+def trained_tiny(files: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("tiny") / "model"
+    udpipe_parser(**TINY).train(*files, directory)
+    return directory
 
 
 def test_it_is_a_dparser() -> None:
@@ -166,7 +180,7 @@ def test_streams_are_parsed_lazily(trained: Trained) -> None:
 
 
 def test_treebanks_that_cannot_be_learned_from(files: tuple[Path, Path], tmp_path: Path) -> None:
-    check_refusals(udpipe_parser(**TINY), files[1], tmp_path)  # type: ignore[arg-type]
+    check_refusals(udpipe_parser(**TINY), files[1], tmp_path)
 
 
 def test_a_failing_training_says_why(tmp_path: Path) -> None:
@@ -176,7 +190,7 @@ def test_a_failing_training_says_why(tmp_path: Path) -> None:
     with pytest.raises(
         ModelError, match=r"^UDPipe's training failed \(exit status 1\): Cannot find tag sep.*$"
     ):
-        udpipe_parser(**TINY).train(file, file, tmp_path / "model")  # type: ignore[arg-type]
+        udpipe_parser(**TINY).train(file, file, tmp_path / "model")
     assert not (tmp_path / "model").exists()
 
 
@@ -202,28 +216,25 @@ def test_digits_of_which_no_number_is_made() -> None:
     assert error.value.parameter == "beam"
 
 
-def test_broken_models(files: tuple[Path, Path], tmp_path: Path) -> None:
-    directory = tmp_path / "model"
-    udpipe_parser(**TINY).train(*files, directory)  # type: ignore[arg-type]
-    model, settings = directory / "parser.udpipe", directory / SETTINGS
-    assert sorted(path.name for path in directory.iterdir()) == [SETTINGS, "parser.udpipe"]
+def test_broken_models(tiny: Path) -> None:
+    model, settings = tiny / "parser.udpipe", tiny / SETTINGS
+    assert sorted(path.name for path in tiny.iterdir()) == [SETTINGS, "parser.udpipe"]
     whole, text = model.read_bytes(), settings.read_text(encoding="utf-8")
     for data in (b"", b"no model", whole[: len(whole) // 2]):
         model.write_bytes(data)
         with pytest.raises(ModelError, match="is no model of UDPipe's"):
-            UDPipeParser.load(directory)
+            UDPipeParser.load(tiny)
     os.remove(model)
     with pytest.raises(ModelError, match="cannot be read"):
-        UDPipeParser.load(directory)
+        UDPipeParser.load(tiny)
     settings.write_text(text.replace('"labels"', '"names"'), encoding="utf-8")
     with pytest.raises(ModelError, match="broken settings"):
-        UDPipeParser.load(directory)
+        UDPipeParser.load(tiny)
 
 
-def test_files_on_which_udpipe_dies(files: tuple[Path, Path], tmp_path: Path) -> None:
+def test_files_on_which_udpipe_dies(tiny: Path) -> None:
     """They do not take this process with them; what is not refused still parses."""
-    udpipe_parser(**TINY).train(*files, tmp_path / "model")  # type: ignore[arg-type]
-    model = tmp_path / "model" / "parser.udpipe"
+    model = tiny / "parser.udpipe"
     whole, pick, refused = model.read_bytes(), random.Random(1), 0
     for _ in range(4):
         data, begin = bytearray(whole), pick.randrange(300)

@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 from d2c.base.errors import ModelError
 from d2c.commands.cli import cli
@@ -34,25 +34,29 @@ def treebank(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return files
 
 
-def train(treebank: tuple[Path, Path], directory: Path, *options: str) -> str:
-    arguments = ["train", str(treebank[0]), "--dev", str(treebank[1]), "-o", str(directory), *OPTIONS]
-    run = CliRunner().invoke(cli, [*arguments, *options])
+@pytest.fixture(scope="module")
+def compared(treebank: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
+    """Models of two routes that learned from predicted tags, in a directory, and what the command said."""
+    directory = tmp_path_factory.mktemp("compared") / "m"
+    options = ["--tagger", "spacy", "--tags", "predicted", "--jackknife", "2", "--route", "reduction"]
+    arguments = ["compare", *map(str, treebank), *OPTIONS, *options, "--route", "cky", "-o", str(directory)]
+    run = CliRunner().invoke(cli, arguments)
     assert run.exit_code == 0, run.output
-    return run.output
+    return directory, run
 
 
 @pytest.mark.slow
-def test_predicted_tags(treebank: tuple[Path, Path], tmp_path: Path) -> None:
-    said = train(treebank, tmp_path / "m", "--tagger", "spacy", "--tags", "predicted", "--jackknife", "2")
-    assert said.count("jackknife: tagger") == 2 and said.count("dev accuracy") == 14
-    settings = json.loads((tmp_path / "m" / "model.json").read_text())
+def test_predicted_tags(treebank: tuple[Path, Path], compared: tuple[Path, Result]) -> None:
+    directory, output = compared[0] / "reduction", compared[1].output
+    assert output.count("jackknife: tagger") == 2 and output.count("dev accuracy") == 14
+    settings = json.loads((directory / "model.json").read_text())
     assert {file.partition("/")[0] for file in settings.pop("files")} == {"route", "dparser", "tagger"}
     assert settings == {
         **{"format": 2, "route": "reduction", "dparser": "spacy"},
         **{"tagger": "spacy", "tags": "predicted"},
     }
-    assert {path.name for path in (tmp_path / "m").iterdir()} == {"model.json", "route", "dparser", "tagger"}
-    model = Model.load(tmp_path / "m")
+    assert {path.name for path in directory.iterdir()} == {"model.json", "route", "dparser", "tagger"}
+    model = Model.load(directory)
     gold = [tree.tokens for tree in read_brackets(treebank[1], clean=True)]
     untagged = [Tokens.untagged(tokens.forms) for tokens in gold]
     assert model.tagger is not None
@@ -63,14 +67,16 @@ def test_predicted_tags(treebank: tuple[Path, Path], tmp_path: Path) -> None:
         assert [tree.tokens.tags for tree in parsed] == tags
     right = sum(a == b for x, y in zip(tags, gold, strict=True) for a, b in zip(x, y.tags, strict=True))
     assert right / sum(map(len, gold)) > 0.8
-    info = CliRunner().invoke(cli, ["info", str(tmp_path / "m")])
+    info = CliRunner().invoke(cli, ["info", str(directory)])
     said = [tuple(line.split()) for line in info.output.splitlines()]
     assert {("tagger", "spacy"), ("tags", "predicted"), ("tagger.preset", "small")} <= {*said}
 
 
 @pytest.mark.slow
 def test_tags_of_the_treebank(treebank: tuple[Path, Path], tmp_path: Path) -> None:
-    train(treebank, tmp_path / "m", "--tagger", "spacy")
+    arguments = ["train", str(treebank[0]), "--dev", str(treebank[1]), "-o", str(tmp_path / "m"), *OPTIONS]
+    run = CliRunner().invoke(cli, [*arguments, "--tagger", "spacy"])
+    assert run.exit_code == 0, run.output
     model = Model.load(tmp_path / "m")
     assert (model.tagger_name, model.tags) == ("spacy", "gold")
     model.save(tmp_path / "copy", tmp_path / "m")
@@ -93,17 +99,15 @@ def test_tags_of_the_treebank(treebank: tuple[Path, Path], tmp_path: Path) -> No
 
 
 @pytest.mark.slow
-def test_routes_compared_on_predicted_tags(treebank: tuple[Path, Path], tmp_path: Path) -> None:
-    options = ["--tagger", "spacy", "--tags", "predicted", "--jackknife", "2", "--route", "reduction"]
-    files = [str(file) for file in treebank]
-    arguments = ["compare", *files, *OPTIONS, *options, "--route", "cky", "-o", str(tmp_path / "m")]
-    run = CliRunner().invoke(cli, arguments)
-    assert run.exit_code == 0, run.output
+def test_routes_compared_on_predicted_tags(
+    treebank: tuple[Path, Path], compared: tuple[Path, Result]
+) -> None:
+    directory, run = compared
     lines = run.stdout.splitlines()
     [told] = [line for line in lines if line.startswith("tags predicted, accuracy ")]
     dev = [tree.tokens for tree in read_brackets(treebank[1], clean=True)]
     for name in ("reduction", "cky"):
-        model = Model.load(tmp_path / "m" / name)
+        model = Model.load(directory / name)
         assert (model.tagger_name, model.tags) == ("spacy", "predicted")
         assert model.tagger is not None and model.abbreviations is not None
         right = accuracy(dev, model.tagger.tag(tokens.forms for tokens in dev))
@@ -114,7 +118,7 @@ def test_routes_compared_on_predicted_tags(treebank: tuple[Path, Path], tmp_path
         "100.00",
     ]  # whatever the tags
     # Scored with the treebank's tags: what is punctuation is not the tagger's to say.
-    parsed = [*Model.load(tmp_path / "m" / "reduction").parse(dev)]
+    parsed = [*Model.load(directory / "reduction").parse(dev)]
     gold = [*read_brackets(treebank[1], clean=True)]
     parsed = [replace(tree, tokens=tokens) for tree, tokens in zip(parsed, dev, strict=True)]
     assert rows["reduction", "spacy"][4] == f"{bracket_scores(gold, parsed).f1:.2f}"
