@@ -174,7 +174,7 @@ def progress(
 
 @contextmanager
 def _beating(beat: Callable[[], float]) -> Iterator[None]:
-    """Call a function, whatever else is done: at once, and again after as many seconds as it returns."""
+    """Do something, whatever else is done: at once, and again after as many seconds as it returns."""
     ended = threading.Event()
 
     def watch() -> None:
