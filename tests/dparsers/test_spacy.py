@@ -253,11 +253,10 @@ class Evil:
 
 @pytest.mark.parametrize("fault", ["truncated", "missing", "code", "moves", "sizes", "settings", "version"])
 def test_a_broken_model_is_one_clear_error(
-    fault: str, files: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    fault: str, trained: Trained, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    directory = tmp_path / "model"
-    spacy_parser(epochs=1).train(*files, directory)
+    directory = copytree(trained[1], tmp_path / "model")
     model, settings = directory / "parser" / "weights.npz", directory / SETTINGS
     if fault == "truncated":
         model.write_bytes(model.read_bytes()[:1000])

@@ -8,6 +8,7 @@ import random
 from collections.abc import Callable
 from itertools import count, islice
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import numpy
@@ -207,11 +208,10 @@ class Evil:
 
 @pytest.mark.parametrize("fault", ["truncated", "missing", "code", "tags", "settings", "version"])
 def test_a_broken_model_is_one_clear_error(
-    kind: str, fault: str, files: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kind: str, fault: str, trained: Trained, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    directory = tmp_path / "model"
-    MAKE[kind](epochs=1).train(*files, directory)
+    directory = copytree(trained[1], tmp_path / "model")
     model, settings = directory / FILES[kind], directory / TAGGER_SETTINGS
     if fault == "truncated":
         model.write_bytes(model.read_bytes()[: min(1000, model.stat().st_size // 2)])
