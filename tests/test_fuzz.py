@@ -28,7 +28,7 @@ from d2c.trees.repair import Repairs
 from fuzzing import children, commands, fields, fitted, frame, inputs, models, patterns, seeds, writers
 from tests import junk
 
-INPUTS, PATTERNS, MODELS, JOBS = 200, 60, 20, 2
+INPUTS, PATTERNS, MODELS, JOBS = 100, 60, 20, 2
 ROOT = Path(__file__).resolve().parents[1]
 TWICE = """
 from random import Random
@@ -41,7 +41,7 @@ for n in rng.choices(range(1, 13), k=200):
     heads, labels = rng.choices(range(-1, n + 2), k=n), rng.choices(("NP#1", "VP#2", "S|VP#1", "x"), k=n)
     dtrees.append(DTree(tokens, tuple(heads), labels=tuple(labels)))
 for name in fitted.ROUTES:
-    print(*fitted.fit(name, fitted.sample(60)).decode_all(dtrees), sep="\\n")
+    print(*fitted.fit(name, fitted.sample(25)).decode_all(dtrees), sep="\\n")
 """
 
 
@@ -134,7 +134,7 @@ def test_what_waits_hangs_and_what_works_does_not(monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.slow
 def test_broken_models_parse_or_are_refused(small_model: Path, seed: int, tmp_path: Path) -> None:
-    directory, ctrees = tmp_path / "models", fitted.sample(60)
+    directory, ctrees = tmp_path / "models", fitted.sample(25)
     for name in ("reduction-spine", "labeler", "cky", "rules", "combined"):
         model = Model.load(small_model)
         model.route_name, model.route = fitted.ROUTES[name][0], fitted.fit(name, ctrees)
