@@ -76,7 +76,7 @@ def test_weights_are_rounded_once(weights: NDArray[Any], fineness: float) -> Non
 def test_a_weight_takes_less_room_than_a_byte(tmp_path: Path) -> None:
     weights = np.random.default_rng(1).normal(scale=1.2, size=1 << 16).astype(np.float32)
     for name, fineness, most in (("fine", FINENESS, 8), ("coarse", 1, 3.5)):
-        write_arrays(tmp_path / name, coded([weights], fineness))
+        write_arrays(tmp_path / f"{name}.npz", coded([weights], fineness))
         assert (tmp_path / f"{name}.npz").stat().st_size * 8 < most * len(weights)
 
 
