@@ -1,17 +1,20 @@
-"""Speed and memory of d2c, and of another one in turn: two checkouts, each installed in its own environment.
+"""Speed and memory of d2c, and of another one in turn.
 
-    python scripts/bench_house.py [OTHER_PYTHON] [--runs 5] [--rows cky,en] [--train X.mrg] [--dev Y.mrg]
+    python scripts/bench_house.py [OTHER] [--runs 5] [--rows cky,en] [--train X.mrg] [--dev Y.mrg]
 
-OTHER_PYTHON is the Python of the other environment. Rows are parts of d2c, in a process of their own that
-learns what it needs from the first sentences of CRAFT, or whole commands, from the start of a process to its
-end: `help`, `load` (`d2c.load()`) and `first-tree` of a text; `encode-file`, `decode-file` (of a reduction)
-and `evaluate-file` on all of train, beside `nltk-kept` and `nltk-dropped`, where NLTK merely reads it;
+OTHER is the Python of an environment with the other d2c, or another checkout, as of `git worktree add`. Rows
+are parts of d2c, in a process of their own that learns what it needs from the first sentences of CRAFT, or
+whole commands, from the start of a process to its end. `en-json`, `en-small-brackets`, ...: the first 500
+sentences of dev, from words to JSON with confidences or to brackets, without loading the model; `help`,
+`load` (`d2c.load()`) and `first-tree` of a text; `encode-file`, `decode-file` (of a reduction) and
+`evaluate-file` on all of train, beside `nltk-kept` and `nltk-dropped`, where NLTK merely reads it;
 `read-TREEBANK` and `read-FORMAT` read train of a treebank, or CRAFT's in a format, as all commands do; `en`
-and `en-small` on the words of dev. `-2`: two processes. `compile-ROUTE-train` and `-parse` compile kernels,
+and `en-small` on all words of dev. `-2`: two processes. `compile-ROUTE-train` and `-parse` compile kernels,
 less `compile-nothing`. All others work once unmeasured, with compiled kernels. Both versions work in turn, so
-that other load meets both. Figures are medians: seconds by the clock and of CPU time, and the peak of memory
-of a process; ratios are here / other. `same`: equal results. Below stand the sizes of train and dev. Reads
-$D2C_TREEBANKS (default ../shared/treebanks), unless --train and --dev name files in brackets.
+that other load meets both. Figures are medians: seconds by the clock and of CPU time, the latter also by word
+where words are counted, and the peak of memory of a process; ratios are here / other. `same`: equal results.
+Below stand the sizes of train and dev. Reads $D2C_TREEBANKS (default ../shared/treebanks), unless --train and
+--dev name files in brackets.
 """
 
 from __future__ import annotations
@@ -82,18 +85,18 @@ FILES = {
 TEXT = "They saw the cat with glasses.\n"
 ENGLISH = ("en", "en-2", "en-small")
 ROWS = (*house.ROWS, *COMMANDS)
-MEASURED = ("s", "CPU s", "MB")
+MEASURED = ("s", "CPU s", "µs/word", "MB")
 FEW = 40  # sentences, where kernels are compiled
 
 
 class Part:
-    """A process that works again for each line that it is sent."""
+    """A process that works again for each line that it is sent. words: that it works on, if it counts them"""
 
-    def __init__(self, python: str, *arguments: str) -> None:
+    def __init__(self, python: Sequence[str], *arguments: str) -> None:
         # -P: of what lies beside the program nothing is imported.
-        started = [python, "-P", house.__file__, *arguments]
+        started = [*python, "-P", house.__file__, *arguments]
         self.process = subprocess.Popen(started, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self._answer()
+        self.words = int(sum(self._answer()))
 
     def _answer(self) -> list[float]:
         assert self.process.stdout
@@ -123,8 +126,10 @@ class Part:
 class Command:
     """A whole process each time; cold: with an empty cache of kernels."""
 
-    def __init__(self, python: str, arguments: Sequence[str], given: str, cold: bool) -> None:
-        self.command, self.given, self.cold = [python, "-P", *arguments], given.encode(), cold
+    words = 0
+
+    def __init__(self, python: Sequence[str], arguments: Sequence[str], given: str, cold: bool) -> None:
+        self.command, self.given, self.cold = [*python, "-P", *arguments], given.encode(), cold
         self.checksum = 0 if cold else self.work().checksum
 
     def work(self) -> Used:
@@ -140,14 +145,14 @@ class Command:
 
 
 @click.command()
-@click.argument("other_python", required=False, type=click.Path(exists=True, dir_okay=False))
+@click.argument("other", required=False, type=click.Path(exists=True, path_type=Path))
 @click.option("--runs", default=5, show_default=True)
 @click.option("--sentences", default=1000, show_default=True, help="From which parts learn.")
 @names_option("--rows", ROWS, ",".join(ROWS))
 @click.option("--train", type=FilePath, help="[default: CRAFT's]")
 @click.option("--dev", type=FilePath, help="[default: CRAFT's]")
 def main(
-    other_python: str | None,
+    other: Path | None,
     runs: int,
     sentences: int,
     rows: list[str],
@@ -158,7 +163,7 @@ def main(
     parts = (train, "train"), (dev, "dev")
     files = [file or next(iter(files_of(known("craft").files[part]))) for file, part in parts]
     trees = [[*CLEANED(file)] for file in files]
-    pythons = [sys.executable, *([other_python] if other_python else [])]
+    pythons = [[sys.executable], *([python_of(other)] if other else [])]
     names, lines = [str(file.absolute()) for file in files], list[Line]()
     words = "".join(" ".join(ctree.tokens.forms) + "\n" for ctree in trees[1])
     with scratch() as place:
@@ -175,11 +180,18 @@ def main(
                     workers.append(Part(python, row, *names, str(sentences)))
             lines.append([row, *cells(workers, runs)])
     header = list(MEASURED)
-    if other_python:
+    if other:
         header = [*(title for what in MEASURED for title in (what, "other", "ratio")), "same"]
     print_table(["", *header], lines)
     for (_, part), ctrees in zip(parts, trees, strict=True):
         say(f"{part}: {len(ctrees):,} trees, {sum(len(ctree.tokens) for ctree in ctrees):,} tokens")
+
+
+def python_of(other: Path) -> list[str]:
+    """Return how Python with another d2c is run; a checkout's comes before the one that is installed."""
+    if other.is_dir():
+        return ["env", f"PYTHONPATH={other.absolute()}", sys.executable]
+    return [str(other.absolute())]
 
 
 def prepared(arguments: Sequence[str], place: Path, ctrees: Sequence[CTree]) -> list[str]:
@@ -211,9 +223,11 @@ def cells(workers: Sequence[Part | Command], runs: int) -> list[Cell]:
         for i in range(len(workers))[:: -1 if number % 2 else 1]:
             used[i].append(workers[i].work())
     found: list[Cell] = []
-    for what, scale in (("seconds", 1.0), ("cpu", 1.0), ("kilobytes", 1e-3)):
+    words = workers[0].words
+    for what, scale in (("seconds", 1.0), ("cpu", 1.0), ("cpu", words and 1e6 / words), ("kilobytes", 1e-3)):
         values = [scale * median(getattr(one, what) for one in of_worker) for of_worker in used]
-        found += [*values, values[0] / values[1]] if len(values) > 1 else values
+        ratio = [values[0] / values[1]] if scale and len(values) > 1 else [None] * (len(values) - 1)
+        found += [*(value if scale else None for value in values), *ratio]
     same = {worker.end() for worker in workers}
     return [*found, *["yes" if len(same) == 1 else "no"] * (len(workers) > 1)]
 

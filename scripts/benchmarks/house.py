@@ -2,7 +2,7 @@
 
     python -P scripts/benchmarks/house.py ROW TRAIN DEV SENTENCES
 
-Models learn from the first SENTENCES of TRAIN. The work of a row is done once, which an empty list on
+Models learn from the first SENTENCES of TRAIN. The work of a row is done once, which a list of its words on
 standard output says, then for each line on standard input once more, with seconds, seconds of CPU time and
 the peak of memory in kilobytes; at the end of input, a checksum of the results. What has another place in
 another version is `known` by both.
@@ -16,6 +16,7 @@ import sys
 import time
 import zlib
 from collections.abc import Callable, Iterable
+from functools import partial
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
@@ -23,13 +24,15 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 COMPARED = 40  # sentences on which trained models are compared
+PARSED = 500  # sentences that included models parse
 
 
 class Work(NamedTuple):
-    """What is timed, and what of its result is compared."""
+    """What is timed, and what of its result is compared. words: that it is for; 0: they are not counted"""
 
     run: Callable[[], Any]
     shown: Callable[[Any], Iterable[object]]
+    words: int = 0
 
 
 def known(*places: str) -> Any:
@@ -119,6 +122,23 @@ class House:
         }
         return Work(ways[how], lambda documents: (str(one.sentences) for one in documents))
 
+    def parse(self, name: str, to: str) -> Work:
+        """Return words of dev → what `d2c parse --tokenized` writes, by an included model."""
+        model = known("models.model:Model").load(known("models.names:find")(name))
+        batched, format_batch, parse_batches = (
+            known(f"parsing.stream:{one}") for one in ("batched", "format_batch", "parse_batches")
+        )
+        asked = known("parsing.options:ParseOptions")(kind="tokenized", confidences=to == "json")
+        sentence, untagged = known("parsing.sentence:Sentence"), known("trees.ctree:Tokens").untagged
+        given = [sentence(untagged(ctree.tokens.forms)) for ctree in self.dev[:PARSED]]
+        finish = partial(format_batch, to, "")
+
+        def run() -> list[Any]:
+            return [*parse_batches(lambda: [model], asked, batched(given, asked.batch_size), finish)]
+
+        words = sum(len(one.tokens) for one in given)
+        return Work(run, lambda batches: (batch.text for batch in batches), words)
+
     def fit_transition(self) -> Any:
         """Train with the small preset."""
         new = known(*(f"{room}.transition_parser:TransitionParser" for room in ("automata", "training")))
@@ -154,6 +174,10 @@ ROWS: dict[str, Callable[[House], Work]] = {
     "text": lambda house: house.texts("one"),
     "texts-piped": lambda house: house.texts("piped"),
     "texts-alone": lambda house: house.texts("alone"),
+    "en-brackets": lambda house: house.parse("en", "brackets"),
+    "en-json": lambda house: house.parse("en", "json"),
+    "en-small-brackets": lambda house: house.parse("en-small", "brackets"),
+    "en-small-json": lambda house: house.parse("en-small", "json"),
 }
 
 
@@ -181,7 +205,7 @@ def peak_kilobytes(reset: bool = False) -> int:
 def answer(work: Work) -> None:
     """Work once for each line of standard input."""
     result = work.run()
-    print(json.dumps([]), flush=True)
+    print(json.dumps([work.words]), flush=True)
     for _ in sys.stdin:
         del result
         peak_kilobytes(reset=True)
