@@ -12,7 +12,7 @@ from d2c.cky.grammar import Grammar
 from d2c.cky.learning.gold import Gold
 from d2c.cky.minimum_risk import least_risk
 from d2c.cky.search.chart import Query, build_chart
-from d2c.cky.search.deduction import COPY, Chart
+from d2c.cky.search.deduction import COPY, Chart, Likely
 from d2c.cky.search.derivations import (
     ChartDerivation,
     ChartInput,
@@ -49,6 +49,7 @@ from d2c.trees.refinement import HIDDEN, REFINEMENTS, Refinement
 from d2c.trees.repair import ARCS_UNDONE, Repairs, repair_tree
 
 GLUE_USED, PRUNING_UNDONE = "glue rule", "pruning undone"
+UNLIKELY = np.float32(np.log(100))  # a symbol is pruned whose label is so much less probable than the best
 MOST_DERIVATIONS = 1 << 11  # among which the k best c-trees are looked for
 AMONG = 16  # best d-trees over packed arcs; the crossing ones are looked at where the d-parser's own crosses
 
@@ -90,7 +91,7 @@ class ChartDecoder:
         arcs, in the d-tree: so more are looked for until c-trees are k, and those found count together; of a
         greater k more are found.
         """
-        sentence = self._sentence(dtree, self.heads_of(dtree, Repairs()), constraints)
+        sentence = self._sentence(dtree, self.heads_of(dtree, Repairs()), constraints, pruned=False)
         scored, wanted = scored_chart(sentence), k
         while True:
             logs, derivations = k_best_derivations(scored, wanted)
@@ -229,13 +230,20 @@ class ChartDecoder:
         return REFINEMENTS[self.settings.symbols]
 
     def _sentence(
-        self, dtree: DTree, heads: Sequence[int], constraints: SpanConstraints | None = None
+        self,
+        dtree: DTree,
+        heads: Sequence[int],
+        constraints: SpanConstraints | None = None,
+        pruned: bool = True,
     ) -> ChartInput:
-        """Return the sentence of a d-tree, with repaired heads."""
+        """Return the sentence of a d-tree, with repaired heads. pruned: without unlikely symbols of arcs, if
+        nothing is asked for that needs one"""
         observed = self.vocabulary_.observe(dtree.tokens, heads, dtree.labels)
-        packed = self._packed(packed_arcs(dtree), observed, unlimited=constraints is not None)
+        packed, query = self._packed(packed_arcs(dtree), observed, constraints is not None), self.query
+        if packed is not None and pruned and constraints is None:
+            query = query._replace(likely=packed.likely)
         wanted = constraints and (constraints, self._shown)
-        return ChartInput(self.query, observed, self.scorer, packed, wanted)
+        return ChartInput(query, observed, self.scorer, packed, wanted)
 
     def _chart(self, dtree: DTree) -> Chart:
         """Return the chart of a d-tree, repaired, without its packed arcs and without the glue rule."""
@@ -254,6 +262,9 @@ class ChartDecoder:
         if kept.labels is not None and (of_labels or learned):
             labels = kept.labels.summed(self._labels, phrase_symbols(kept.labels.names))
         packed = Packed(kept, None, weight * kept.logs, of_labels * labels)
+        if len(labels) and of_labels:
+            likely = labels >= labels.max(axis=1, keepdims=True) - UNLIKELY
+            packed = packed._replace(likely=Likely(kept.begin, kept.heads, likely))
         if kept.yields is not None and self.arcs_.yields:
             n = len(kept.begin) - 1
             packed = packed._replace(yields=np.float32(self.arcs_.yields) * kept.yields.reshape(2, n, n))
@@ -273,8 +284,9 @@ class ChartDecoder:
         ends = packed.arcs.yields if packed.yields.size else None
         yields = NO_YIELDS if ends is None else ends.reshape(packed.yields.shape)
         scores = ArcScores(packed.arcs.logs, yields, beam)
-        own, dtrees = tuple(heads_of(observed).tolist()), dict[Sequence[int], None]()
-        if not is_projective(own):
+        heads, dtrees = heads_of(observed), dict[Sequence[int], None]()
+        if not is_projective_tree(heads):
+            own = tuple(heads.tolist())
             best = [own, *(heads for heads, _ in k_best_dtrees(packed.arcs, AMONG, projective=False))]
             dtrees = dict.fromkeys(heads for heads in best if not is_projective(heads))
         return packed._replace(skeleton=packed_skeleton_of(packed.arcs, around, scores), dtrees=[*dtrees])

@@ -25,11 +25,13 @@ from d2c.cky.grammar import RuleTable
 from d2c.cky.search.deduction import (
     BLOCKS,
     EDGES,
+    EVERY,
     GLUED,
     NONE,
     VERTICES,
     Chart,
     Growing,
+    Likely,
     attach,
     collect,
     derive,
@@ -37,6 +39,7 @@ from d2c.cky.search.deduction import (
     end_level,
     finish_root,
     finished,
+    has_room,
     new_chart,
     reset,
     start,
@@ -67,6 +70,7 @@ class Query(NamedTuple):
     max_unaries: int
     default: int
     glue: bool = False
+    likely: Likely = EVERY
 
 
 @kernel
@@ -85,7 +89,8 @@ def build_chart(query: Query, observed: Observed) -> Chart:
         allowed = query.constraints.by_tag[tag] if len(query.constraints.by_tag) else every
         for cell in range(words[h]["cell"], words[h + 1]["cell"]):
             a, b = item_of(words, h, cell - words[h]["cell"])
-            growing = with_room(growing, (levels + 2) * (size + 1), most_edges, levels + 5)
+            if not has_room(growing, (levels + 2) * (size + 1), most_edges, levels + 5):
+                growing = with_room(growing, (levels + 2) * (size + 1), most_edges, levels + 5)
             begin = counts[VERTICES]
             if cell == words[h]["cell"]:
                 start(growing, query.axioms[tag])
@@ -132,7 +137,7 @@ def _attach_next(
     if certain_side(query.constraints, tags, h, left, right) == 1 - side:
         return
     done, first = words[site["m"] + 1]["cell"] - 1, growing.counts[EDGES]
-    attach(query.rules, side, before, done, allowed, growing)
+    attach(query.rules, side, before, done, allowed, query.likely, (h, site["m"]), growing)
     if query.glue and growing.counts[EDGES] == first:
         _glue(query.rules, before, done, query.default, growing)
     end_block(growing)

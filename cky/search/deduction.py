@@ -61,6 +61,21 @@ class Chart(NamedTuple):
     ends: Ints
 
 
+class Likely(NamedTuple):
+    """Which symbols arcs probably make; others are pruned.
+
+    begin, heads: of the A arcs, as `PackedArcs` has them
+    symbols:      [A, S]; [0, 0]: nothing is pruned
+    """
+
+    begin: Ints
+    heads: Ints
+    symbols: NDArray[np.bool_]
+
+
+EVERY = Likely(np.zeros(1, np.int32), np.zeros(0, np.int32), np.zeros((0, 0), np.bool_))
+
+
 class Growing(NamedTuple):
     """A chart in the making; arrays have room for more, see `with_room`.
 
@@ -103,6 +118,15 @@ def room(rows: NDArray, needed: int) -> NDArray:  # type: ignore[type-arg]  # In
     for row in range(len(rows)):  # assigning a slice compiles five times as long
         larger[row] = rows[row]
     return larger
+
+
+@lean
+def has_room(growing: Growing, vertices: int, edges: int, blocks: int) -> bool:
+    """Return whether there is room for so many more, as `with_room` makes it, which takes longer to call."""
+    counts = growing.counts
+    enough = counts[EDGES] + edges <= len(growing.edges) and counts[BLOCKS] + blocks <= len(growing.ends)
+    enough = enough and counts[VERTICES] + vertices <= len(growing.symbols)
+    return enough and counts[LISTED] + vertices <= len(growing.usable)
 
 
 @inner
@@ -154,15 +178,33 @@ def derive(growing: Growing, symbol: int, tail: int, modifier: int, rule: int) -
 
 
 @lean
+def arc_place(begin: Ints, heads: Ints, h: int, m: int) -> int:
+    """Return where the arc from word h (-1: the root) to word m is among arcs, or -1. begin, heads: as
+    `PackedArcs` has them"""
+    for arc in range(begin[m], begin[m + 1]):
+        if heads[arc] == h + 1:
+            return arc
+    return NONE
+
+
+@lean
 def attach(
-    rules: RuleTable, side: int, before: int, item: int, allowed: NDArray[np.bool_], growing: Growing
+    rules: RuleTable,
+    side: int,
+    before: int,
+    item: int,
+    allowed: NDArray[np.bool_],
+    likely: Likely,
+    arc: tuple[int, int],
+    growing: Growing,
 ) -> None:
     """Add the rules A → β1* β2 or A → β1 β2* over all pairs of vertices of two cells.
 
     before: the cell of the head word; item: that of the dependent; allowed: [R] whether a rule may apply, or
-    empty
+    empty; arc: head word and dependent
     """
     size, pruned, symbols = len(rules.whole), len(allowed) > 0, growing.symbols
+    place = arc_place(likely.begin, likely.heads, arc[0], arc[1]) if len(likely.symbols) else NONE
     for i in range(growing.begin[before], growing.end[before]):
         tail = growing.usable[i]
         row = (side * size + symbols[tail]) * size
@@ -172,8 +214,9 @@ def attach(
             modifier = growing.usable[j]
             key = row + symbols[modifier]
             for rule in range(rules.attachments[key], rules.attachments[key + 1]):
-                if not pruned or allowed[rule]:
-                    derive(growing, rules.parent[rule], tail, modifier, rule)
+                parent = rules.parent[rule]
+                if (not pruned or allowed[rule]) and (place < 0 or likely.symbols[place, parent]):
+                    derive(growing, parent, tail, modifier, rule)
 
 
 @lean

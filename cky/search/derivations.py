@@ -14,18 +14,19 @@ from numpy.typing import NDArray
 from d2c.base.arrays import Doubles, Floats, Ints, Longs
 from d2c.cky.grammar import RuleTable
 from d2c.cky.search.chart import Query, build_chart
-from d2c.cky.search.deduction import COPY, NONE, Chart, place_of
+from d2c.cky.search.deduction import COPY, EVERY, NONE, Chart, place_of
 from d2c.cky.search.packed_chart import MOST_EDGES, Packed, chart_over, score_arcs
 from d2c.cky.search.parts import Parts, bracket_key, constituents, losses, parts_of
 from d2c.cky.search.pruning import UNPRUNED
 from d2c.cky.search.scoring import Scorer, score_edges
 from d2c.cky.search.skeleton import Observed
-from d2c.learning.kernels import kernel
+from d2c.learning.kernels import inner, kernel
 from d2c.learning.semirings import k_best, marginals, viterbi
 from d2c.trees.binarization import UNARY
 from d2c.trees.constraints import SpanConstraints
 
 GLUE_SCORE = -1000.0  # so that a derivation with as few glue rules as possible is best
+_bracket_key = inner(bracket_key)
 OBEYS = np.float32(1000.0)  # so that one that obeys as many constraints as possible is better than others
 
 
@@ -97,8 +98,9 @@ def any_chart(query: Query, observed: Observed, packed: Packed | None) -> tuple[
     The single d-tree is what is left where these have too many derivations, or none; the glue rule is the
     last resort.
     """
-    free = query._replace(constraints=UNPRUNED)
-    stages = [(0, query), (1, free)] if any(map(len, query.constraints)) else [(0, query)]
+    free = query._replace(constraints=UNPRUNED, likely=EVERY)
+    pruned = len(query.likely.symbols) or any(map(len, query.constraints))
+    stages = [(0, query), (1, free)] if pruned else [(0, query)]
     if packed is not None and packed.several:
         for stage, asked in stages:
             chart, full = chart_over(asked, observed, packed, MOST_EDGES)
@@ -169,25 +171,24 @@ def posteriors(sentence: ChartInput, scored: ScoredChart, scale: float) -> Poste
 def shares_of_nodes(found: Posteriors, symbols: Ints, places: Ints, n: int) -> Doubles:
     """Return the probability [K] of each of some constituents over n words: the sum of those of the edges
     that derive it. symbols: [K]; places: [K, 3] head word, first and last word"""
-    words, first, last = places.T.astype(np.int64)
-    sites, keys = found.chart.sites, bracket_key(words, first, last, n)
-    of_blocks, order = bracket_key(sites["h"].astype(np.int64), sites["i"], sites["j"], n), np.argsort(keys)
-    shares = np.empty(len(symbols))
-    shares[order] = _summed(found.chart, found.shares, of_blocks, keys[order], symbols[order])
+    keys, shares = bracket_key(*places.T.astype(np.int64), n), np.empty(len(symbols))
+    order = np.argsort(keys)
+    shares[order] = _summed(found.chart, found.shares, n, keys[order], symbols[order])
     return shares
 
 
 @kernel
-def _summed(chart: Chart, shares: Doubles, of_blocks: Longs, keys: Longs, symbols: Ints) -> Doubles:
+def _summed(chart: Chart, shares: Doubles, n: int, keys: Longs, symbols: Ints) -> Doubles:
     """Return [K] the sums of the shares [E] of edges that derive a symbol [K] in blocks with a key.
 
-    of_blocks: [B] the keys of blocks; keys: [K] rising
+    n: words; keys: [K] rising, each `bracket_key` of a head word, a first and a last word
     """
     sums, begin = np.zeros(len(keys)), 0
-    for block in range(len(of_blocks)):
-        end = chart.ends[block]
-        place = place_of(keys, of_blocks[block]) if begin < end and chart.rules[begin] != COPY else NONE
-        while 0 <= place < len(keys) and keys[place] == of_blocks[block]:
+    for block in range(len(chart.ends)):
+        site, end = chart.sites[block], chart.ends[block]
+        key = _bracket_key(np.int64(site["h"]), site["i"], site["j"], n)
+        place = place_of(keys, key) if begin < end and chart.rules[begin] != COPY else NONE
+        while 0 <= place < len(keys) and keys[place] == key:
             for edge in range(begin, end):
                 if chart.symbols[chart.forest.head[edge]] == symbols[place]:
                     sums[place] += shares[edge]

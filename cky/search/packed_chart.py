@@ -22,17 +22,21 @@ from d2c.cky.search.deduction import (
     BLOCKS,
     COPY,
     EDGES,
+    EVERY,
     LISTED,
     NONE,
     VERTICES,
     Chart,
     Growing,
+    Likely,
+    arc_place,
     attach,
     collect,
     derive,
     end_block,
     finish_root,
     finished,
+    has_room,
     new_chart,
     reset,
     start,
@@ -43,7 +47,7 @@ from d2c.cky.search.packed_skeleton import PackedSkeleton
 from d2c.cky.search.pruning import certain_side
 from d2c.cky.search.reach import NO_YIELDS
 from d2c.cky.search.skeleton import Observed, Sites
-from d2c.learning.kernels import inner, kernel, lean
+from d2c.learning.kernels import kernel, lean
 from d2c.learning.semirings import Forest
 from d2c.packed.arc_features import ArcFeatures
 from d2c.packed.arcs import PackedArcs
@@ -62,6 +66,7 @@ class Packed(NamedTuple):
     features: of which the weights are learned; None where there are none
     dtrees:   [n] the heads of each d-tree that has a chart of its own
     yields:   [2, n, n] what the first and the last word of a dependent's yield add; [2, 0, 0] without them
+    likely:   the symbols that labels leave to each arc
     """
 
     arcs: PackedArcs
@@ -71,6 +76,7 @@ class Packed(NamedTuple):
     features: ArcFeatures | None = None
     dtrees: Sequence[Sequence[int]] = ()
     yields: Floats = NO_YIELDS
+    likely: Likely = EVERY
 
     @property
     def several(self) -> bool:
@@ -144,58 +150,70 @@ def _list_whole(rules: RuleTable, cell: int, place: int, growing: Growing) -> No
     growing.end[place] = counts[LISTED]
 
 
-@inner
-def _attach_all(
+@lean
+def _steps_to(skeleton: PackedSkeleton, cell: int, side: int) -> tuple[int, int]:
+    """Return the steps (from, to) that lead to a cell on a side."""
+    a, b = _states_of(skeleton.grids[skeleton.grid_of[cell]], cell)
+    state = a if side == LEFT else b
+    return skeleton.states[state]["steps"], skeleton.states[state + 1]["steps"]
+
+
+@lean
+def _attach_step(
     query: Query,
     tags: Ints,
     skeleton: PackedSkeleton,
-    cell: int,
-    side: int,
+    place: tuple[int, int, int],
     allowed: NDArray[np.bool_],
     growing: Growing,
-) -> Growing:
-    """Add a block for each step that leads to a cell on a side.
+) -> None:
+    """Add the block of a step to a cell.
 
-    tags: [n] of the words; allowed: [R] rules after pruning, or [0]: all
+    tags: [n] of the words; place: cell, side, step; allowed: [R] rules after pruning, or [0]: all
     """
+    cell, side, step = place
     of, states, steps = skeleton.grids[skeleton.grid_of[cell]], skeleton.states, skeleton.steps
     a, b = _states_of(of, cell)
-    state = a if side == LEFT else b
-    for step in range(states[state]["steps"], states[state + 1]["steps"]):
-        source, taken = np.int64(steps[step]["state"]), np.int64(steps[step]["item"])
-        one, other = (source, b) if side == LEFT else (a, source)
-        next_left, next_right = states[one]["next"], states[other]["next"]
-        if certain_side(query.constraints, tags, of["h"], next_left, next_right) == 1 - side:
-            continue
-        growing = with_room(growing, 0, len(query.rules.kind), 1)
-        first, site = growing.counts[EDGES], growing.sites[growing.counts[BLOCKS]]
-        before, item = _cell_of(of, one, other), len(skeleton.grid_of) + taken
-        attach(query.rules, side, before, item, allowed, growing)
-        if growing.counts[EDGES] > first:
-            _set_site(site, side, of, states[a], states[b])
-            _set_step(site, states[source], skeleton.items[taken])
-            end_block(growing)
-    return growing
+    source, taken = np.int64(steps[step]["state"]), np.int64(steps[step]["item"])
+    one, other = (source, b) if side == LEFT else (a, source)
+    next_left, next_right = states[one]["next"], states[other]["next"]
+    if certain_side(query.constraints, tags, of["h"], next_left, next_right) == 1 - side:
+        return
+    first, site = growing.counts[EDGES], growing.sites[growing.counts[BLOCKS]]
+    before, item = _cell_of(of, one, other), len(skeleton.grid_of) + taken
+    arc = (of["h"], skeleton.items[taken]["h"])
+    attach(query.rules, side, before, item, allowed, query.likely, arc, growing)
+    if growing.counts[EDGES] > first:
+        _set_site(site, side, of, states[a], states[b])
+        _set_step(site, states[source], skeleton.items[taken])
+        end_block(growing)
 
 
-@inner
-def _fill_cell(query: Query, tags: Ints, skeleton: PackedSkeleton, cell: int, growing: Growing) -> Growing:
-    """Add all that a cell is derived by. tags: [n] of the words"""
-    rules, levels, counts = query.rules, query.max_unaries, growing.counts
-    of, begin, size = skeleton.grids[skeleton.grid_of[cell]], counts[VERTICES], len(rules.whole)
-    a, b = _states_of(of, cell)
-    tag, left, right = tags[of["h"]], skeleton.states[a], skeleton.states[b]
-    allowed = query.constraints.by_tag[tag] if len(query.constraints.by_tag) else np.zeros(0, np.bool_)
-    if left["bound"] == right["bound"]:
+@lean
+def _start_cell(query: Query, tag: int, skeleton: PackedSkeleton, cell: int, growing: Growing) -> None:
+    """Add the pre-terminal of a word, with this tag, to the cell of the word alone."""
+    a, b = _states_of(skeleton.grids[skeleton.grid_of[cell]], cell)
+    if skeleton.states[a]["bound"] == skeleton.states[b]["bound"]:
         start(growing, query.axioms[tag])
-    for side in range(2):
-        growing = _attach_all(query, tags, skeleton, cell, side, allowed, growing)
-    growing = with_room(growing, 0, (levels + 2) * (len(rules.kind) + 2 * size + 2), levels + 2)
+
+
+@lean
+def _end_cell(
+    query: Query,
+    skeleton: PackedSkeleton,
+    cell: int,
+    begin: int,
+    allowed: NDArray[np.bool_],
+    growing: Growing,
+) -> None:
+    """Add the unary steps of a cell, whose first vertex is `begin`; allowed: as of `_attach_step`"""
+    of = skeleton.grids[skeleton.grid_of[cell]]
+    a, b = _states_of(of, cell)
     reset(growing, begin)
-    _set_site(growing.sites[counts[BLOCKS]], UNARY, of, left, right)
-    unary_steps(rules, levels, begin, allowed, growing)
+    site = growing.sites[growing.counts[BLOCKS]]
+    _set_site(site, UNARY, of, skeleton.states[a], skeleton.states[b])
+    unary_steps(query.rules, query.max_unaries, begin, allowed, growing)
     collect(growing, cell, begin)
-    return growing
 
 
 @kernel
@@ -206,16 +224,29 @@ def build_packed_chart(
 
     observed: [n + 2], of which heads play no part; most: edges
     """
-    tags = observed["tag"][1:-1].copy()
+    tags, every = observed["tag"][1:-1].copy(), np.zeros(0, np.bool_)
     rules, size, cells = query.rules, len(query.rules.whole), len(skeleton.grid_of)
-    growing = new_chart(len(tags), len(skeleton.order), size)
+    levels, by_tag = query.max_unaries + 2, query.constraints.by_tag
+    growing, of_rules = new_chart(len(tags), len(skeleton.order), size), len(rules.kind)
     counts = growing.counts
     for place in skeleton.order:
         if counts[EDGES] > most:
             break
-        growing = with_room(growing, (query.max_unaries + 2) * (size + 1), 0, 0)
+        if not has_room(growing, levels * (size + 1), 0, 0):
+            growing = with_room(growing, levels * (size + 1), 0, 0)
         if place < cells:
-            growing = _fill_cell(query, tags, skeleton, place, growing)
+            tag, begin = tags[skeleton.grids[skeleton.grid_of[place]]["h"]], counts[VERTICES]
+            allowed = by_tag[tag] if len(by_tag) else every
+            _start_cell(query, tag, skeleton, place, growing)
+            for side in range(2):
+                first, end = _steps_to(skeleton, place, side)
+                for step in range(first, end):
+                    if not has_room(growing, 0, of_rules, 1):
+                        growing = with_room(growing, 0, of_rules, 1)
+                    _attach_step(query, tags, skeleton, (place, side, step), allowed, growing)
+            if not has_room(growing, 0, levels * (of_rules + 2 * size + 2), levels):
+                growing = with_room(growing, 0, levels * (of_rules + 2 * size + 2), levels)
+            _end_cell(query, skeleton, place, begin, allowed, growing)
             continue
         first, end = skeleton.items[place - cells]["members"], skeleton.items[place - cells + 1]["members"]
         if end - first == 1:  # what several cells make needs new vertices
@@ -297,12 +328,11 @@ def _places(sites: Sites, begin: Ints, heads: Ints) -> Longs:
     places = np.full(len(sites), NONE)
     for i in range(len(sites)):
         site = sites[i]
-        h, m = site["h"] + 1, np.int64(site["m"])
+        h, m = np.int64(site["h"]), np.int64(site["m"])
         if site["side"] == UNARY and site["g"] == 0 and site["k"] == -1:  # a root
-            h, m = 0, np.int64(site["h"])
-        for arc in range(begin[m], begin[m + 1] if m >= 0 else 0):
-            if heads[arc] == h:
-                places[i] = arc
+            h, m = -1, np.int64(site["h"])
+        if m >= 0:
+            places[i] = arc_place(begin, heads, h, m)
     return places
 
 

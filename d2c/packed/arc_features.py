@@ -117,6 +117,11 @@ def _fill_symbols(labels: Floats, mask: int, numbers: Longs, slots: Longs) -> No
     for log in labels:
         most = max(most, log)
     for symbol in range(len(labels)):
+        if symbol and labels[symbol] == labels[symbol - 1]:  # as most do that have no label
+            for template in range(last + 1):
+                key = 1 if 0 < template < last else 0
+                slots[symbol, template] = (slots[symbol - 1, template] + key) & mask
+            continue
         numbers[_BIN] = _bin(labels[symbol])
         numbers[_LIKELY] = int(labels[symbol] > most - _NEAR)
         for template in range(last + 1):

@@ -103,7 +103,8 @@ class PackedArcs(NamedTuple):
         """
         given = np.array(trees, np.int64).reshape(len(trees), len(self.begin) - 1)
         begin, heads, logs, rows = _kept(self.begin, self.heads, self.logs, given, least)
-        return PackedArcs(begin, heads, logs, self.labels and self.labels.of(rows), self.yields)
+        labels = self.labels if len(rows) == len(self.heads) and rows.min(initial=0) >= 0 else None
+        return PackedArcs(begin, heads, logs, labels or (self.labels and self.labels.of(rows)), self.yields)
 
 
 @kernel

@@ -13,8 +13,8 @@ import pytest
 from d2c.base.arrays import Floats, Ints
 from d2c.cky.grammar import Grammar
 from d2c.cky.search.chart import Query, build_chart
-from d2c.cky.search.deduction import Chart
-from d2c.cky.search.derivations import derivation
+from d2c.cky.search.deduction import Chart, Likely
+from d2c.cky.search.derivations import any_chart, derivation
 from d2c.cky.search.packed_chart import (
     MOST_EDGES,
     Packed,
@@ -200,6 +200,36 @@ def test_with_all_arcs_it_is_lexicalised_cky(seed: int) -> None:
     if len(one.rules):
         scores = [score_edges(chart, observed, scorer, 0.0) for chart in (one, other)]
         assert best(one, scores[0]) == best(other, scores[1])
+
+
+@pytest.mark.parametrize("over", ["several", "single"])
+@pytest.mark.parametrize("seed", range(20))
+def test_unlikely_symbols_are_in_no_derivation(seed: int, over: str) -> None:
+    """What is best without them is best of all that has none; where nothing is left they are allowed."""
+    rng = random.Random(seed)
+    grammar, n = rich_grammar(rng, 0.4), rng.randint(2, 5)
+    query = query_of(grammar, rng.randint(0, 2))
+    asked = observed_of(grammar, range(n), [rng.choice(TAGS) for _ in range(n)])
+    arcs = random_arcs(rng, n, 0.4) if over == "several" else single(range(n))
+    likely = np.random.default_rng(seed).random((len(arcs.heads), len(grammar.symbols))) < 0.7
+    symbols = np.where(likely, 0, -1e4).astype(np.float32)
+    skeleton = packed_skeleton_of(arcs, True) if over == "several" else None
+    packed = Packed(arcs, skeleton, arcs.logs, symbols)
+    scorer = Scorer(Templates.of(frozenset(), True), grammar.keys, WEIGHTS)
+
+    def score(chart: Chart) -> float:
+        scores = score_edges(chart, asked, scorer, 0.0) + score_arcs(chart, packed, query.rules.parent)
+        return best(chart, scores)[0] if len(chart.rules) else -np.inf
+
+    pruned = query._replace(likely=Likely(arcs.begin, arcs.heads, likely))
+    every, few = (chart_over(one, asked, packed, MOST_EDGES)[0] for one in (query, pruned))
+    without = score(every) > -5e3
+    assert (len(few.rules) > 0) == without
+    if without:
+        assert score(few) == pytest.approx(score(every), rel=1e-4, abs=1e-3)
+    _, stage, several = any_chart(pruned, asked, packed)
+    if len(every.rules):
+        assert (stage, several) == (0 if without else 1, over == "several")
 
 
 def test_arcs_without_a_projective_tree_have_no_layout() -> None:
