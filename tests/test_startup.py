@@ -71,6 +71,14 @@ def test_an_encoder_needs_no_compiler_and_no_training() -> None:
     assert python(code.replace("en-small", "en")) == [PARSED, "[]"]
 
 
+def test_encoding_imports_no_compiler_and_no_network(tmp_path: Path) -> None:
+    """It takes seconds for a whole treebank, of which numba alone would be half a second."""
+    (tmp_path / "a.mrg").write_text(PARSED, encoding="utf-8")
+    code = "import sys; from d2c.commands.cli import cli; cli(standalone_mode=False)\n"
+    shown = "print([name for name in ('numba', 'ssl', 'nltk', 'scipy', 'sklearn') if name in sys.modules])"
+    assert python(code + shown, "encode", str(tmp_path / "a.mrg"))[-1] == "[]"
+
+
 def test_torch_and_thinc_find_each_other_after_a_parse(after_a_parse: list[str]) -> None:
     pytest.importorskip("torch")
     assert after_a_parse[3:] == ["True"]

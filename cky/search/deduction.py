@@ -179,8 +179,8 @@ def derive(growing: Growing, symbol: int, tail: int, modifier: int, rule: int) -
 
 @lean
 def arc_place(begin: Ints, heads: Ints, h: int, m: int) -> int:
-    """Return where the arc from word h (-1: the root) to word m is among arcs, or -1. begin, heads: as
-    `PackedArcs` has them"""
+    """Return where the arc from word h (-1: the root) to word m is among arcs, or -1. begin: [n + 1] and
+    heads: [A] as `PackedArcs` has them"""
     for arc in range(begin[m], begin[m + 1]):
         if heads[arc] == h + 1:
             return arc

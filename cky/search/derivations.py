@@ -171,7 +171,8 @@ def posteriors(sentence: ChartInput, scored: ScoredChart, scale: float) -> Poste
 def shares_of_nodes(found: Posteriors, symbols: Ints, places: Ints, n: int) -> Doubles:
     """Return the probability [K] of each of some constituents over n words: the sum of those of the edges
     that derive it. symbols: [K]; places: [K, 3] head word, first and last word"""
-    keys, shares = bracket_key(*places.T.astype(np.int64), n), np.empty(len(symbols))
+    words, first, last = places.T.astype(np.int64)
+    keys, shares = bracket_key(words, first, last, n), np.empty(len(symbols))
     order = np.argsort(keys)
     shares[order] = _summed(found.chart, found.shares, n, keys[order], symbols[order])
     return shares

@@ -51,7 +51,7 @@ from d2c.learning.kernels import kernel, lean
 from d2c.learning.semirings import Forest
 from d2c.packed.arc_features import ArcFeatures
 from d2c.packed.arcs import PackedArcs
-from d2c.trees.binarization import LEFT, UNARY
+from d2c.trees.binarization import LEFT, RIGHT, UNARY
 
 MOST_EDGES = 1 << 22  # of a chart; a sentence that has more is parsed with its single d-tree
 
@@ -151,11 +151,10 @@ def _list_whole(rules: RuleTable, cell: int, place: int, growing: Growing) -> No
 
 
 @lean
-def _steps_to(skeleton: PackedSkeleton, cell: int, side: int) -> tuple[int, int]:
-    """Return the steps (from, to) that lead to a cell on a side."""
-    a, b = _states_of(skeleton.grids[skeleton.grid_of[cell]], cell)
-    state = a if side == LEFT else b
-    return skeleton.states[state]["steps"], skeleton.states[state + 1]["steps"]
+def _steps_to(skeleton: PackedSkeleton, cell: int) -> int:
+    """Return how many steps lead to a cell."""
+    states, (a, b) = skeleton.states, _states_of(skeleton.grids[skeleton.grid_of[cell]], cell)
+    return states[a + 1]["steps"] - states[a]["steps"] + states[b + 1]["steps"] - states[b]["steps"]
 
 
 @lean
@@ -163,17 +162,21 @@ def _attach_step(
     query: Query,
     tags: Ints,
     skeleton: PackedSkeleton,
-    place: tuple[int, int, int],
+    place: tuple[int, int],
     allowed: NDArray[np.bool_],
     growing: Growing,
 ) -> None:
     """Add the block of a step to a cell.
 
-    tags: [n] of the words; place: cell, side, step; allowed: [R] rules after pruning, or [0]: all
+    tags: [n] of the words; place: the cell, and which of its steps, those on its left first; allowed: [R]
+    rules after pruning, or [0]: all
     """
-    cell, side, step = place
+    cell, number = place
     of, states, steps = skeleton.grids[skeleton.grid_of[cell]], skeleton.states, skeleton.steps
     a, b = _states_of(of, cell)
+    lefts = states[a + 1]["steps"] - states[a]["steps"]
+    side = LEFT if number < lefts else RIGHT
+    step = np.int64(states[a]["steps"] + number if side == LEFT else states[b]["steps"] + number - lefts)
     source, taken = np.int64(steps[step]["state"]), np.int64(steps[step]["item"])
     one, other = (source, b) if side == LEFT else (a, source)
     next_left, next_right = states[one]["next"], states[other]["next"]
@@ -206,7 +209,8 @@ def _end_cell(
     allowed: NDArray[np.bool_],
     growing: Growing,
 ) -> None:
-    """Add the unary steps of a cell, whose first vertex is `begin`; allowed: as of `_attach_step`"""
+    """Add the unary steps of a cell, whose first vertex is `begin`. allowed: [R] or [0], as of
+    `_attach_step`"""
     of = skeleton.grids[skeleton.grid_of[cell]]
     a, b = _states_of(of, cell)
     reset(growing, begin)
@@ -214,6 +218,17 @@ def _end_cell(
     _set_site(site, UNARY, of, skeleton.states[a], skeleton.states[b])
     unary_steps(query.rules, query.max_unaries, begin, allowed, growing)
     collect(growing, cell, begin)
+
+
+@lean
+def _add_root(rules: RuleTable, skeleton: PackedSkeleton, cell: int, growing: Growing) -> None:
+    """Add the block of the root rules over a cell."""
+    of = skeleton.grids[skeleton.grid_of[cell]]
+    a, b = _states_of(of, cell)
+    finish_root(rules, cell, False, growing)
+    site = growing.sites[growing.counts[BLOCKS]]
+    _set_site(site, UNARY, of, skeleton.states[a], skeleton.states[b])
+    end_block(growing)
 
 
 @kernel
@@ -238,12 +253,10 @@ def build_packed_chart(
             tag, begin = tags[skeleton.grids[skeleton.grid_of[place]]["h"]], counts[VERTICES]
             allowed = by_tag[tag] if len(by_tag) else every
             _start_cell(query, tag, skeleton, place, growing)
-            for side in range(2):
-                first, end = _steps_to(skeleton, place, side)
-                for step in range(first, end):
-                    if not has_room(growing, 0, of_rules, 1):
-                        growing = with_room(growing, 0, of_rules, 1)
-                    _attach_step(query, tags, skeleton, (place, side, step), allowed, growing)
+            for number in range(_steps_to(skeleton, place)):
+                if not has_room(growing, 0, of_rules, 1):
+                    growing = with_room(growing, 0, of_rules, 1)
+                _attach_step(query, tags, skeleton, (place, number), allowed, growing)
             if not has_room(growing, 0, levels * (of_rules + 2 * size + 2), levels):
                 growing = with_room(growing, 0, levels * (of_rules + 2 * size + 2), levels)
             _end_cell(query, skeleton, place, begin, allowed, growing)
@@ -261,12 +274,7 @@ def build_packed_chart(
     growing = with_room(growing, 1, roots * size, roots)
     for cell in skeleton.roots:
         if not full:
-            of = skeleton.grids[skeleton.grid_of[cell]]
-            a, b = _states_of(of, cell)
-            finish_root(rules, cell, False, growing)
-            site = growing.sites[counts[BLOCKS]]
-            _set_site(site, UNARY, of, skeleton.states[a], skeleton.states[b])
-            end_block(growing)
+            _add_root(rules, skeleton, cell, growing)
     return finished(growing), full
 
 
@@ -330,7 +338,7 @@ def _places(sites: Sites, begin: Ints, heads: Ints) -> Longs:
         site = sites[i]
         h, m = np.int64(site["h"]), np.int64(site["m"])
         if site["side"] == UNARY and site["g"] == 0 and site["k"] == -1:  # a root
-            h, m = -1, np.int64(site["h"])
+            h, m = np.int64(NONE), np.int64(site["h"])
         if m >= 0:
             places[i] = arc_place(begin, heads, h, m)
     return places

@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from d2c.base.arrays import Doubles, Floats, Ints, Longs
-from d2c.learning.kernels import kernel
 from d2c.learning.weights import Arrays
 from d2c.trees.dtree import DTree
 
@@ -101,48 +100,12 @@ class PackedArcs(NamedTuple):
 
         An arc that is in a tree alone counts as probable as the least one of its word.
         """
+        from d2c.packed.keeping import kept_arcs  # only here: it needs numba, which takes half a second
+
         given = np.array(trees, np.int64).reshape(len(trees), len(self.begin) - 1)
-        begin, heads, logs, rows = _kept(self.begin, self.heads, self.logs, given, least)
+        begin, heads, logs, rows = kept_arcs(self.begin, self.heads, self.logs, given, least)
         labels = self.labels if len(rows) == len(self.heads) and rows.min(initial=0) >= 0 else None
         return PackedArcs(begin, heads, logs, labels or (self.labels and self.labels.of(rows)), self.yields)
-
-
-@kernel
-def _kept(
-    begin: Ints, heads: Ints, logs: Floats, trees: Longs, least: float
-) -> tuple[Ints, Ints, Floats, Longs]:
-    """Return `begin`, `heads`, `logs` of what `PackedArcs.kept` returns; which of the arcs each is, or -1.
-
-    begin: [n + 1]; heads, logs: [A]; trees: [T, n] heads
-    """
-    n, most, count = len(begin) - 1, len(heads) + trees.size, 0
-    bounds, kept, rows = np.zeros(n + 1, np.int32), np.empty(most, np.int32), np.empty(most, np.int64)
-    exact = np.empty(most, np.float64)
-    for m in range(n):
-        first, lowest = count, np.float32(np.inf)
-        for arc in range(begin[m], begin[m + 1]):
-            stays, lowest = np.exp(np.float64(logs[arc])) >= least, min(lowest, logs[arc])
-            for tree in range(len(trees)):
-                stays = stays or trees[tree, m] == heads[arc]
-            if stays:
-                kept[count], exact[count], rows[count] = heads[arc], logs[arc], arc
-                count += 1
-        for tree in range(len(trees)):
-            place = count
-            while place > first and kept[place - 1] > trees[tree, m]:
-                place -= 1
-            if place == first or kept[place - 1] != trees[tree, m]:
-                for i in range(count, place, -1):
-                    kept[i], exact[i], rows[i] = kept[i - 1], exact[i - 1], rows[i - 1]
-                kept[place], exact[place], rows[place] = trees[tree, m], lowest, -1
-                count += 1
-        total = -np.inf
-        for i in range(first, count):
-            total = np.logaddexp(total, exact[i])
-        for i in range(first, count):
-            exact[i] -= total
-        bounds[m + 1] = count
-    return bounds, kept[:count], exact[:count].astype(np.float32), rows[:count]
 
 
 def arcs_of(probabilities: Doubles, heads: Sequence[int], least: float = LEAST) -> PackedArcs:

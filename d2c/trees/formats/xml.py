@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterator, Set
 from xml.etree.ElementTree import Element, SubElement
 from xml.parsers.expat import ErrorString, ExpatError, ParserCreate
-from xml.sax.saxutils import quoteattr
 
 from d2c.base.errors import FormatError, shortened
 from d2c.base.files import AnyPath, file_name, open_input
@@ -185,6 +184,8 @@ class _TextCollector(_Collector):
 
 def attributes(values: dict[str, str]) -> str:
     """Return the attributes of an element as they are written. Raises ValueError for what XML cannot hold."""
+    from xml.sax.saxutils import quoteattr  # only here: it needs urllib, and so ssl
+
     return " ".join([f"{name}={quoteattr(check_xml(value))}" for name, value in values.items()])
 
 
