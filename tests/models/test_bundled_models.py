@@ -43,6 +43,14 @@ OTHERS = {  # of other languages than English: a text, and its trees
             "(NP (NPR-G Reykjavíkur))) (PP (P á) (NP (N-A morgun))) (. .)))",
         ],
     ),
+    "ja": (
+        "太郎は昨日図書館で本を読んだ。この問題は難しい。",
+        [
+            "(TOP (IP-MAT (PP (NP (NPR 太郎)) (P は)) (NP-TMP (N 昨日)) (PP (NP (N 図書館)) (P で)) "
+            "(PP (NP (N 本)) (P を)) (VB 読ん) (AXD だ) (PU 。)))",
+            "(TOP (IP-MAT (PP (NP (D この) (N 問題)) (P は)) (ADJI 難しい) (PU 。)))",
+        ],
+    ),
     "id": (
         "Saya membaca buku di perpustakaan. Anak itu tidak mau makan karena sakit.",
         [
@@ -52,7 +60,7 @@ OTHERS = {  # of other languages than English: a text, and its trees
         ],
     ),
 }
-MOST, MOST_OF_OTHERS, MOST_IN_ALL = 45e6, 8e6, 108e6  # bytes of models that come with d2c; a wheel has fewer
+MOST, MOST_OF_OTHERS, MOST_IN_ALL = 45e6, 8e6, 98e6  # bytes of models that come with d2c; a wheel has fewer
 FOLDER = Path(__file__).parents[2] / "d2c" / "data" / "models"
 
 
@@ -71,11 +79,19 @@ def test_they_are_found_and_small() -> None:
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_other_languages(name: str) -> None:
+    if name == "ja":
+        pytest.importorskip("sudachipy", reason="cuts Japanese text")
     text, trees = OTHERS[name]
     document = d2c.load(name)(text)
     assert [str(sentence.tree) for sentence in document] == [re.sub(r"\d+=", "", tree) for tree in trees]
     run = CliRunner().invoke(cli, ["parse", name, "--split"], input=text)
     assert run.stdout.splitlines() == trees
+
+
+def test_japanese_words_need_no_package() -> None:
+    words = "この 問題 は 難しい 。"
+    run = CliRunner().invoke(cli, ["parse", "ja", "--tokenized"], input=words)
+    assert run.stdout.splitlines() == OTHERS["ja"][1][1:]
 
 
 @pytest.mark.parametrize("model", available(), ids=lambda model: model.name)
