@@ -66,7 +66,7 @@ def test_free_text(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ]
     inputs = Inputs([Path("a.txt")], CorpusOptions(kind="split"))
     assert [shown[1:] for shown in sentences(inputs)] == expected_ids
-    monkeypatch.setattr("d2c.parsing.text._HELD", 20)  # characters of a paragraph that are not cut
+    monkeypatch.setattr("d2c.parsing.text.PennRules.longest", 80)  # a quarter of it is not cut
     assert [shown[2:] for shown in sentences(inputs)] == [shown[1:] for shown in expected]
     assert len([*inputs]) == 3
 
