@@ -104,8 +104,9 @@ class PackedArcs(NamedTuple):
 
         given = np.array(trees, np.int64).reshape(len(trees), len(self.begin) - 1)
         begin, heads, logs, rows = kept_arcs(self.begin, self.heads, self.logs, given, least)
-        labels = self.labels if len(rows) == len(self.heads) and rows.min(initial=0) >= 0 else None
-        return PackedArcs(begin, heads, logs, labels or (self.labels and self.labels.of(rows)), self.yields)
+        same = len(rows) == len(self.heads) and rows.min(initial=0) >= 0
+        labels = self.labels if self.labels is None or same else self.labels.of(rows)
+        return PackedArcs(begin, heads, logs, labels, self.yields)
 
 
 def arcs_of(probabilities: Doubles, heads: Sequence[int], least: float = LEAST) -> PackedArcs:

@@ -104,7 +104,8 @@ def parts_of(
     names = (lesson.name for lesson in recipe.lessons)
     silver = {file: recipe.shares.get(name, 1.0) for file, name in zip(lessons, names, strict=True)}
     if (share := recipe.shares.get(GENERATED)) is not None:
-        (made := work / f"{GENERATED}.mrg").write_text("".join(f"{tree}\n" for tree in generated_trees(1)))
+        made = work / f"{GENERATED}.mrg"
+        made.write_text("".join(f"{tree}\n" for tree in generated_trees(1)), encoding="utf-8")
         silver[made] = share
     return (write_parts(gold, recipe.read, work, 1, recipe.recased, silver), CLEANED), lessons
 
