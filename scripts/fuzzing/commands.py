@@ -16,7 +16,7 @@ READ, REFUSED, PARTLY = 0, 2, 3  # as docs/commands.md has them; the last one of
 NO_MEMORY = ("Unable to allocate", "MemoryError", "bad_alloc", "memory is short")
 LONGEST = 2_000  # characters of a line on standard error
 KEPT = "see --resume"  # ends the line on what an interrupted run has kept
-TOLD = ("left out", KEPT, "--strict refuses them")  # ends of lines that are no errors
+TOLD = ("left out", "sets how many are", KEPT, "--strict refuses them")  # ends of lines that are no errors
 KEPTS = (".part", ".part.log")  # ends of the names of its files
 
 
