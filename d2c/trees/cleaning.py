@@ -140,6 +140,7 @@ def is_punctuation(form: str) -> bool:
     return all(unicodedata.category(character).startswith("P") for character in form)
 
 
+@lru_cache(maxsize=1 << 16)
 def punctuates(form: str) -> bool:
     """Return whether a form is punctuation only, or a quotation mark as treebanks write them: ``, ´´."""
     return is_punctuation(form) or not form.strip("`´")

@@ -74,7 +74,7 @@ def _over_marks(ctree: CTree, knows: Callable[[CTree, int], bool]) -> Iterator[i
     known is known, too."""
     solid = [not punctuates(form) for form in ctree.tokens.forms]
     for node, kids in enumerate(ctree.children[:-1], len(solid)):
-        known = any([solid[kid] for kid in kids]) or knows(ctree, node)
+        known = any(map(solid.__getitem__, kids)) or knows(ctree, node)
         solid.append(known)
         if not known:
             yield node
