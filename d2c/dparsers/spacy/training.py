@@ -26,7 +26,7 @@ from d2c.dparsers.spacy.checkpoint import Batches, SpacyTraining
 from d2c.dparsers.spacy.internals import keep_weights
 from d2c.protocols.training import Course, Evaluate, TrainingPlan, best_state
 
-_SEEN = NORM, PREFIX, SUFFIX, SHAPE  # of a word, and its tag; spaCy's other attributes take time with each word
+_SEEN = NORM, PREFIX, SUFFIX, SHAPE  # of new words; spaCy's other attributes would only take time
 LEFT_OUT = ["vocab", "cfg", "model"]  # of spaCy's files: words are hashed; codes, tags, sizes are settings
 
 # Batches of 150 or 600 words learn the same in the same time (1,000 sentences of CRAFT).
