@@ -74,9 +74,13 @@ def taught(lesson: Lesson, treebanks: Path, models: Path, own: OwnParser, say: P
     say(f"{lesson.name}: {lesson} parse {many(len(given), 'sentence')} of {lesson.text}")
     parses = (_parsed(teacher, models, given, own) for teacher in lesson.teachers)
     file.parent.mkdir(parents=True, exist_ok=True)
-    kept = 0
+    kept = others = 0
     with open_output(file) as stream:
-        for dtree, *ctrees in zip(given, *parses, strict=True):
+        for dtree, *found in zip(given, *parses, strict=True):
+            ctrees = [ctree for ctree in found if ctree is not None]
+            if len(ctrees) < len(found) or len({ctree.tokens.forms for ctree in ctrees}) > 1:
+                others += 1
+                continue
             voted = combine([*map(Parse, ctrees)]).ctree
             if voted.labels and _is_sure(lesson, dtree, voted, ctrees):
                 voted = corrected(voted, joined(dtree)) if dtree.labels else voted
@@ -84,11 +88,14 @@ def taught(lesson: Lesson, treebanks: Path, models: Path, own: OwnParser, say: P
                 stream.write(f"{format_bracket(voted)}\n" * times)
                 kept += 1
     seconds = time.monotonic() - begin
-    say(f"{lesson.name}: {many(kept, 'sentence')}, of which they are sure, in {seconds:.0f} seconds")
+    unlike = f"; {many(others, 'sentence')}, whose words they see otherwise, left out" if others else ""
+    say(f"{lesson.name}: {many(kept, 'sentence')}, of which they are sure, in {seconds:.0f} seconds{unlike}")
     return file
 
 
-def _parsed(teacher: str, models: Path, given: Sequence[DTree], own: OwnParser) -> Iterator[CTree]:
+def _parsed(teacher: str, models: Path, given: Sequence[DTree], own: OwnParser) -> Iterator[CTree | None]:
+    """Yield the tree that a teacher finds for each sentence; None where no word of it is one in the Penn
+    Treebank."""
     name, _, over = teacher.partition(_OVER)
     directory = models / name if is_model(models / name) else find(name)
     model = Model.load(directory, allow_pipeline=over if over.startswith(_PIPELINE) else None)
@@ -98,8 +105,7 @@ def _parsed(teacher: str, models: Path, given: Sequence[DTree], own: OwnParser) 
     found = over == ITS_PARSER  # tags, too: what it takes for a hyphen stays a word
     if found:
         dtrees = own(name).parse(one.tokens for one in given)
-    trees = (to_penn(ctree, hyphens=found) for ctree in model.route.decode_all(dtrees))
-    return (tree for tree in trees if tree is not None)
+    return (to_penn(ctree, hyphens=found) for ctree in model.route.decode_all(dtrees))
 
 
 def _is_sure(lesson: Lesson, dtree: DTree, voted: CTree, ctrees: Iterable[CTree]) -> bool:

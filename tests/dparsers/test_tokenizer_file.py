@@ -64,6 +64,17 @@ def test_a_mark_beyond_the_vectors_is_found_in_a_trial(encoder: Path) -> None:
         read_encoder(encoder)
 
 
+def test_a_mark_that_is_no_special_token_is_refused(encoder: Path) -> None:
+    path = encoder / "tokenizer.json"
+    said = json.loads(path.read_text())
+    for unknown, says in (("x", "none of the special tokens"), (0, "post_processor"), ([], "post_processor")):
+        (*_, last) = [item for item in said["post_processor"]["single"] if "SpecialToken" in item]
+        last["SpecialToken"]["id"] = unknown
+        path.write_text(json.dumps(said))
+        with pytest.raises(ModelError, match=says):
+            read_encoder(encoder)
+
+
 def test_files_of_other_sizes_are_refused(encoder: Path) -> None:
     (encoder / "tokenizer_config.json").write_text(" " * 65_537)
     with pytest.raises(ModelError, match="more than the 65,536"):

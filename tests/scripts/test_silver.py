@@ -203,18 +203,23 @@ def test_teachers_vote_and_some_convert_gold_dtrees(tmp_path: Path, monkeypatch:
 def test_a_converter_has_a_parser_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whose tags it sees; what is a hyphen to it stays the word that it is to others."""
     with gzip.open(tmp_path / "some-text.txt.gz", "wt") as stream:
-        stream.write("cats_NN -_: mice_NNS\n")
+        stream.write("cats_NN -_: mice_NNS\n“_NN mice_NNS eat_VBP\ncats_NN -_: mice_NNS\n")
     teachers = {"a": Teacher("NP"), "b": Teacher("FRAG"), "c": Teacher("FRAG", converts=True)}
     monkeypatch.setattr(teaching, "find", Path)
     monkeypatch.setattr(Model, "load", lambda directory, allow_pipeline: teachers[directory.name])
 
     def parse(sentences: Iterable[Tokens]) -> list[DTree]:
-        return [DTree(Tokens(one.forms, ("NN", "HYPH", "NNS")), (0, 1, 1)) for one in sentences]
+        tags = [("NN", "HYPH", "NNS"), ("``", "NN", "NNS"), ("NN", "HYPH", "NNS")]
+        return [
+            DTree(Tokens(one.forms, own), (0, *[1] * (len(own) - 1)))
+            for one, own in zip(sentences, tags, strict=True)
+        ]
 
     lesson = Lesson("some", "some-text.txt.gz", ("a", "b", "c over its parser"), tags=0.0, agree=0.0)
-    parsers = {"c": SimpleNamespace(parse=parse)}
-    file = taught(lesson, tmp_path, tmp_path, parsers.__getitem__, print)
-    assert file.read_text() == "(TOP (FRAG (NN cats) (NN -) (NN mice)))\n"
+    parsers, said = {"c": SimpleNamespace(parse=parse)}, list[str]()
+    file = taught(lesson, tmp_path, tmp_path, parsers.__getitem__, said.append)
+    assert file.read_text() == 2 * "(TOP (FRAG (NN cats) (NN -) (NN mice)))\n"
+    assert "1 sentence, whose words they see otherwise, left out" in said[-1]
 
 
 @pytest.mark.parametrize(("name", "size", "kinds"), [("everyday", 200, 10), ("constructions", 150, 13)])

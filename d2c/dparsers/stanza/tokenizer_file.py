@@ -127,7 +127,13 @@ class Mark(Struct, frozen=True):
     ids: Annotated[tuple[int, ...], Meta(max_length=1)]
 
 
-Item = dict[Literal["SpecialToken", "Sequence"], object]
+class Named(Struct, frozen=True):
+    """What stands in a template: a mark, or the sentence (A)."""
+
+    id: Text
+
+
+Item = dict[Literal["SpecialToken", "Sequence"], Named]
 
 
 class TemplateProcessing(Component):
@@ -135,6 +141,13 @@ class TemplateProcessing(Component):
 
     single: Annotated[tuple[Item, ...], Meta(max_length=_MOST_PARTS)]
     special_tokens: Annotated[dict[Text, Mark], Meta(max_length=_MOST_PARTS)]
+
+    def __post_init__(self) -> None:
+        marks = [item["SpecialToken"].id for item in self.single if "SpecialToken" in item]
+        if not self.special_tokens.keys() >= {*marks}:
+            raise ValueError(
+                "a mark around a sentence is none of the special tokens"
+            )  # the library would panic
 
 
 class BertProcessing(Component):
