@@ -144,10 +144,8 @@ class TemplateProcessing(Component):
 
     def __post_init__(self) -> None:
         marks = [item["SpecialToken"].id for item in self.single if "SpecialToken" in item]
-        if not self.special_tokens.keys() >= {*marks}:
-            raise ValueError(
-                "a mark around a sentence is none of the special tokens"
-            )  # the library would panic
+        if not self.special_tokens.keys() >= {*marks}:  # at which the library would panic
+            raise ValueError("a mark around a sentence is none of the special tokens")
 
 
 class BertProcessing(Component):
