@@ -28,6 +28,7 @@ from d2c.dparsers.settings import SpacySettings
 from d2c.dparsers.spacy.internals import load_weights, resize
 from d2c.dparsers.spacy.training import (
     LEFT_OUT,
+    SEEN,
     SpacyEstimator,
     forgetting,
     known_sizes,
@@ -121,7 +122,7 @@ class SpacyParser(SpacyEstimator, DependencyParser):
             "hidden_width": sizes["hidden"],
             "maxout_pieces": 2,
             "use_upper": True,
-            "tok2vec": tok2vec(sizes, ["NORM", "PREFIX", "SUFFIX", "SHAPE", "TAG"], vectors is not None),
+            "tok2vec": tok2vec(sizes, [*SEEN, "TAG"], vectors is not None),
         }
         self._new_pipeline(vectors, model=model, min_action_freq=1)
 

@@ -16,7 +16,7 @@ from spacy.training import Example
 
 from d2c.dparsers.settings import SpacyTaggerSettings
 from d2c.dparsers.spacy.internals import load_weights
-from d2c.dparsers.spacy.training import SpacyEstimator, forgetting, known_sizes, tok2vec
+from d2c.dparsers.spacy.training import SEEN, SpacyEstimator, forgetting, known_sizes, tok2vec
 from d2c.protocols.directories import ModelFormat
 from d2c.protocols.dparser import EMPTY_FORM
 from d2c.protocols.training import Evaluate, TrainedTagger, Treebanks
@@ -72,7 +72,7 @@ class SpacyTagger(SpacyEstimator, TrainedTagger):
 
     def _build(self, sizes: dict[str, int]) -> None:
         """Make an untrained tagger."""
-        words = tok2vec(sizes, ["NORM", "PREFIX", "SUFFIX", "SHAPE"])
+        words = tok2vec(sizes, SEEN)
         model = {"@architectures": "spacy.Tagger.v2", "nO": len(self.tags_), "tok2vec": words}
         self._new_pipeline(model=model)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, ClassVar, cast
 
 import spacy
-from spacy.attrs import NORM, PREFIX, SHAPE, SUFFIX
+from spacy.attrs import IDS
 from spacy.training import Example
 from spacy.vectors import Vectors
 from thinc.api import Adam, warmup_linear
@@ -26,7 +26,7 @@ from d2c.dparsers.spacy.checkpoint import Batches, SpacyTraining
 from d2c.dparsers.spacy.internals import keep_weights
 from d2c.protocols.training import Course, Evaluate, TrainingPlan, best_state
 
-_SEEN = NORM, PREFIX, SUFFIX, SHAPE  # of new words; spaCy's other attributes would only take time
+SEEN = "NORM", "PREFIX", "SUFFIX", "SHAPE"  # of words by networks; spaCy computes no others here
 LEFT_OUT = ["vocab", "cfg", "model"]  # of spaCy's files: words are hashed; codes, tags, sizes are settings
 
 # Batches of 150 or 600 words learn the same in the same time (1,000 sentences of CRAFT).
@@ -102,7 +102,7 @@ class SpacyEstimator:
         """Make an untrained component, over static word vectors if there are any."""
         self.nlp_ = spacy.blank("xx")
         getters = self.nlp_.vocab.lex_attr_getters
-        self.nlp_.vocab.lex_attr_getters = {attribute: getters[attribute] for attribute in _SEEN}
+        self.nlp_.vocab.lex_attr_getters = {IDS[name]: getters[IDS[name]] for name in SEEN}
         if vectors is not None:
             self.nlp_.vocab.vectors = vectors
         self.nlp_.add_pipe(self.COMPONENT, config=config)
