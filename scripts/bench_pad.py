@@ -101,14 +101,8 @@ def of_pad(
     program, rules, parts, model = pad.resolve() / "src", work / "rules", work / "parts", work / "pad"
 
     def generate(what: int, name: str, file: Path, *given: object) -> Path:
-        command = [
-            python2,
-            pad / "python" / "Generator.py",
-            str(what),
-            "--inputf",
-            work / f"{name}.mrg",
-            *given,
-        ]
+        generator = [python2, pad / "python" / "Generator.py", what]
+        command = [*generator, "--inputf", work / f"{name}.mrg", *given]
         with open(file, "wb") as stream:
             subprocess.run([*map(str, command)], stdout=stream, stderr=subprocess.DEVNULL, check=True)
         return file

@@ -15,6 +15,7 @@ from d2c.base.counting import many
 from d2c.base.files import open_output
 from d2c.models.model import Model
 from d2c.models.names import find, is_model
+from d2c.models.spelling import TYPOGRAPHIC
 from d2c.protocols.dparser import DependencyParser
 from d2c.protocols.route import Progress
 from d2c.routes.voting.constituents import Parse, combine, constituents
@@ -124,7 +125,7 @@ def agreement(ctrees: Iterable[CTree]) -> float:
 
 def read_tagged_text(path: Path) -> Iterator[DTree]:
     """Yield the sentences of a file of lines of `word_TAG`, but very short and very long ones; they have no
-    heads."""
+    heads. Marks are the Penn Treebank's, so that no teacher's tags decide which they are."""
     with gzip.open(path, "rt", encoding="utf-8") as stream:
         for line in stream:
             pairs = [word.rpartition("_") for word in line.split(" ") if word.strip()]
@@ -132,7 +133,8 @@ def read_tagged_text(path: Path) -> Iterator[DTree]:
                 tags = tuple(tag.strip() for *_, tag in pairs)
                 words = (word for word, *_ in pairs)
                 pair = zip(words, tags, strict=True)
-                tokens = Tokens(tuple(tag if tag in _QUOTES else word for word, tag in pair), tags)
+                forms = tuple(tag if tag in _QUOTES else TYPOGRAPHIC.get(word, word) for word, tag in pair)
+                tokens = Tokens(forms, tags)
                 yield DTree(tokens, (0,) * len(tokens))
 
 

@@ -135,6 +135,9 @@ def test_a_teacher_s_trees_are_kept_where_it_is_sure(tmp_path: Path, monkeypatch
     text = tmp_path / "some-text.txt.gz"
     with gzip.open(text, "wt") as stream:
         stream.write("cats_NN dogs_NN\none_NN\n_NN b_NN\n\"_'' a_b_NN\ncats_NN sleep_VBP\n")
+    typed = tmp_path / "typed.txt.gz"
+    typed.write_bytes(gzip.compress("“_NN cats_NNS ”_NN ’s_POS\n".encode()))
+    assert [one.tokens.forms for one in read_tagged_text(typed)] == [("``", "cats", "''", "’s")]
     assert [(one.tokens.forms, one.tokens.tags) for one in read_tagged_text(text)][1] == (
         ("''", "a_b"),
         ("''", "NN"),
@@ -203,7 +206,7 @@ def test_teachers_vote_and_some_convert_gold_dtrees(tmp_path: Path, monkeypatch:
 def test_a_converter_has_a_parser_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whose tags it sees; what is a hyphen to it stays the word that it is to others."""
     with gzip.open(tmp_path / "some-text.txt.gz", "wt") as stream:
-        stream.write("cats_NN -_: mice_NNS\n“_NN mice_NNS eat_VBP\ncats_NN -_: mice_NNS\n")
+        stream.write('cats_NN -_: mice_NNS\n"_NN mice_NNS eat_VBP\ncats_NN -_: mice_NNS\n')
     teachers = {"a": Teacher("NP"), "b": Teacher("FRAG"), "c": Teacher("FRAG", converts=True)}
     monkeypatch.setattr(teaching, "find", Path)
     monkeypatch.setattr(Model, "load", lambda directory, allow_pipeline: teachers[directory.name])
