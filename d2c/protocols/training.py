@@ -34,6 +34,7 @@ Tree = TypeVar("Tree", CTree, DTree)
 Treebanks = tuple[Sequence[Tokens], Sequence[Tokens]]
 Evaluate = Callable[[int, int, float, float], float]  # as `evaluating` makes it
 
+_MINUTES = 5.0  # between checkpoints, which are also written after each evaluation
 DEV_WORDS = 20_000  # of the development treebank that are enough to tell which state is the best
 
 
@@ -97,13 +98,18 @@ class Course(Generic[T]):
     best_score: float = -1.0
     best_step: int = 0
 
+    @property
+    def numbers(self) -> dict[str, float]:
+        """Return what it is made of again, beside the plan and the best state, in a checkpoint."""
+        return {name: getattr(self, name) for name in ("done", "since", "total", "seconds", "best_score")}
+
 
 def best_state(
     course: Course[T],
     update: Callable[[], float],
     evaluate: Evaluate,
     state: Callable[[], T],
-    keep: Callable[[bool], None] | None = None,
+    keep: Callable[[], None] | None = None,
     over: Callable[[float | None], bool] | None = None,
 ) -> T:
     """Make the steps of a training; return the state with the highest score, the first of equal ones.
@@ -112,14 +118,15 @@ def best_state(
     evaluate: scores on the development treebank, as `evaluating` makes it
     state:    returns what the network has learned so far
     course:   is brought up to date; where an earlier training was, it goes on
-    keep:     is called after each step: whether it was an evaluation's
+    keep:     writes a checkpoint; is called after each evaluation and every few minutes
     over:     says after each step, given the score of an evaluation, whether it was the last
     """
     plan = course.plan
     first = min(plan.steps, (course.done // plan.interval + 1) * plan.interval)
     size = many(plan.steps, "step")
     log.info("%s: %s at most on %s, the first score after step %d", plan.who, size, plan.device, first)
-    begin = time.monotonic() - course.seconds
+    kept = time.monotonic()
+    begin = kept - course.seconds
 
     def step() -> float:
         loss = update()
@@ -128,8 +135,9 @@ def best_state(
 
     while course.done < plan.steps:
         score = _step(course, step, evaluate, state)
-        if keep is not None:
-            keep(score is not None)
+        if keep is not None and (score is not None or time.monotonic() - kept > 60 * _MINUTES):
+            keep()
+            kept = time.monotonic()
         if over is not None and over(score):
             break
     return state() if course.best is None else course.best

@@ -20,6 +20,7 @@ from d2c.base.errors import ModelError
 from d2c.dparsers.settings import SpacySettings, SpacyTaggerSettings
 from d2c.dparsers.spacy.parser import SpacyParser
 from d2c.dparsers.spacy.tagger import SpacyTagger
+from d2c.protocols import training
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from tests.dparsers.sentences import treebank_files
@@ -67,8 +68,12 @@ def killed_after(count: int, seen: list[Any]) -> Callable[[Any], None]:
     return see
 
 
+@pytest.mark.parametrize("minutes", [0.0, 5.0])  # 0: a checkpoint after each step, too
 @pytest.mark.parametrize("kind", MAKE)
-def test_it_ends_as_if_it_had_not_been_killed(kind: str, files: tuple[Path, Path], tmp_path: Path) -> None:
+def test_it_ends_as_if_it_had_not_been_killed(
+    kind: str, minutes: float, files: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(training, "_MINUTES", minutes)
     reports, seen = list[Any](), list[Any]()
     whole = MAKE[kind](epochs=6).train(*files, tmp_path / "whole", reports.append)
     one = MAKE[kind](epochs=6, checkpoints=tmp_path / "kept")
@@ -128,7 +133,8 @@ def shorter(array: Any) -> Any:
         (changed("order", lambda two: [two[0] * 0, two[1]]), "another order"),
         (changed("order", lambda two: [two[0], -1]), "another order"),
         (changed("drawn", lambda two: [two[0], ["MT", *two[1][1:]]]), ""),
-        (changed("numbers", lambda three: ["1", *three[1:]]), ""),
+        (changed("numbers", lambda of_course: of_course | {"done": "1"}), ""),
+        (changed("numbers", lambda of_course: of_course | {"steps": 1}), ""),
     ],
 )
 def test_a_broken_checkpoint_is_one_clear_error(

@@ -74,16 +74,15 @@ class SpacyTraining:
         if self.path.exists():
             self._resume(self.path)
 
-    def keep(self, scored: bool) -> None:
-        """Write a checkpoint after an evaluation where there is to be one. Raises ModelError."""
-        if self.path is None or not scored:
+    def keep(self) -> None:
+        """Write a checkpoint where there is to be one. Raises ModelError."""
+        if self.path is None:
             return
-        course = self.course
         drawn, (name, keys, *numbers) = random.getstate(), numpy.random.get_state()
         adam = self.optimizer
         state = {
-            "numbers": [course.done, course.seconds, course.best_score],
-            "weights": [self.model.to_bytes(), course.best],
+            "numbers": self.course.numbers,
+            "weights": [self.model.to_bytes(), self.course.best],
             "moments": [
                 [adam.mom1.get(key), adam.mom2.get(key), adam.nr_update.get(key, 0)]
                 for key, _ in self._parameters()
@@ -98,11 +97,11 @@ class SpacyTraining:
         check_file(path, _MOST_BYTES)
         with reading_checkpoint(path):
             state: Any = srsly.msgpack_loads(path.read_bytes())
-            done, seconds, score = state["numbers"]
             weights, best = state["weights"]
-            fill(self.model, best)
+            if best is not None:  # as before the first evaluation
+                fill(self.model, best)
             fill(self.model, weights)
-            self.course = Course(self.course.plan, done, seconds=seconds, best=best, best_score=score)
+            self.course = Course(self.course.plan, **state["numbers"], best=best)
             self._take_moments(state["moments"])
             order, self.batches.place = state["order"]
             if sorted(order) != sorted(self.batches.order) or not 0 <= self.batches.place <= len(order):
@@ -111,7 +110,7 @@ class SpacyTraining:
             (version, keys, gauss), numbers = state["drawn"]
             random.setstate((version, tuple(keys), gauss))
             numpy.random.set_state(tuple(numbers))
-            for _ in range(done):
+            for _ in range(self.course.done):
                 self.optimizer.step_schedules()
 
     def _take_moments(self, moments: list[Any]) -> None:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import math
 import random
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,7 +29,6 @@ from d2c.base.store import reading_checkpoint, write_checkpoint
 from d2c.dparsers.stanza.encoder import Encoder
 from d2c.protocols.training import Course, TrainingPlan, best_state, rise_and_fall
 
-_MINUTES = 5.0  # between checkpoints, which are also written after each evaluation
 EncoderPair = tuple[Encoder, Any]  # an encoder and its tokenizer
 _ENCODER = "bert_model"  # as Stanza calls it
 _DECAY = 0.01  # of the encoder's weights
@@ -124,7 +122,6 @@ class NetworkTraining:
         self.course: Course[Mapping[str, Tensor]] = Course(plan)
         self.factor = rise_and_fall(steps)  # of the learning rates
         self.path: Path | None = None  # of the checkpoint
-        self.kept = time.monotonic()
 
     def keep_in(self, directory: Path, *made_of: object) -> None:
         """Go on from the checkpoint in a directory, if there is one, and write more of them there.
@@ -146,7 +143,7 @@ class NetworkTraining:
             lambda: self._step(next(batches)),
             task.score,
             lambda: _copy(learned_weights(task.model)),
-            self._keep if self.path else None,
+            self._keep,
             None if self.falling else self._over,
         )
         task.model.load_state_dict(best, strict=False)
@@ -184,15 +181,13 @@ class NetworkTraining:
             optimizer.zero_grad()
         return total
 
-    _NUMBERS = ("done", "since", "total", "seconds", "best_score")
-
-    def _keep(self, scored: bool) -> None:
-        """Write a checkpoint, whole or not at all, after each evaluation and every few minutes."""
-        if self.path is None or not (scored or time.monotonic() - self.kept > 60 * _MINUTES):
+    def _keep(self) -> None:
+        """Write a checkpoint where there is to be one, whole or not at all."""
+        if self.path is None:
             return
         gpu = on_gpu(self.arguments)
         state = {
-            "numbers": {name: getattr(self.course, name) for name in self._NUMBERS},
+            "numbers": self.course.numbers,
             "model": learned_weights(self.task.model),
             "best": dict(self.course.best or {}),
             "optimizer": self.task.optimizers[0].state_dict(),
@@ -201,7 +196,6 @@ class NetworkTraining:
             "drawn_on_gpu": torch.cuda.get_rng_state(self.arguments["device"]) if gpu else None,
         }
         write_checkpoint(self.path, lambda staged: torch.save(state, staged))
-        self.kept = time.monotonic()
 
     def _resume(self, path: Path) -> None:
         """Take over a checkpoint. Raises ModelError for one that is broken."""
@@ -212,8 +206,7 @@ class NetworkTraining:
                 raise ValueError("other weights")
             self.task.model.load_state_dict(state["model"], strict=False)
             self.task.optimizers[0].load_state_dict(state["optimizer"])
-            numbers = {name: state["numbers"][name] for name in self._NUMBERS}
-            self.course = Course(self.course.plan, **numbers, best=_copy(state["best"]) or None)
+            self.course = Course(self.course.plan, **state["numbers"], best=_copy(state["best"]) or None)
             torch.set_rng_state(state["drawn"])
             random.setstate(state["drawn_by_python"])
             if state["drawn_on_gpu"] is not None and on_gpu(self.arguments):
