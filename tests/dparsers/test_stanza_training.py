@@ -87,7 +87,7 @@ def trained(task: Sums, checkpoints: Path | None = None) -> Sums:
 
 def train_until_killed(checkpoints: Path, evaluation: int, before: str = "") -> None:
     """Trains in a process that is killed in this evaluation (the first is 1)."""
-    program = "from pathlib import Path\nimport torch\nfrom d2c.dparsers.stanza import training\n"
+    program = "from pathlib import Path\nimport torch\nfrom d2c.protocols import training\n"
     program += "from tests.dparsers.test_stanza_training import Sums, trained\ntorch.set_num_threads(1)\n"
     program += f"{before}\ntrained(Sums(kill={evaluation}), Path({str(checkpoints)!r}))"
     killed = subprocess.run([sys.executable, "-c", program], cwd=Path(__file__).parents[2])
