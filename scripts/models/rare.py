@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import chain, groupby
 from pathlib import Path
@@ -32,13 +32,12 @@ from d2c.experiments.significance import counted_matches, randomised
 from d2c.models.model import Model
 from d2c.training.train import train_models
 from d2c.trees.ctree import CTree
-from d2c.trees.formats.brackets import format_bracket, parse_bracket
+from d2c.trees.formats.brackets import parse_bracket, save_brackets
 from d2c.trees.formats.reading import CLEANED
 from d2c.trees.scores.brackets import metric_for
 from d2c.trees.scores.matches import Matches
 from models.recipes import RECIPES
 from models.teaching import KEPT
-from papers.table import write_text
 from treebanks.files import folder
 from treebanks.generated import GENERATED, generated_trees
 from treebanks.penn import BLOCK, penn_trees, write_parts
@@ -71,18 +70,13 @@ def learn(trees: Parts, counts: Mapping[str, int], words: int, seed: int, work: 
     total = sum(count * sum(len(ctree.tokens) for ctree in trees[name]) for name, count in counts.items())
     files = {name: work / f"{name}.mrg" for name in counts if counts[name]}
     for name, file in files.items():
-        write_text(file, brackets(trees[name]))
+        save_brackets(trees[name], file)
     shares = {file: counts[name] * words / total for name, file in files.items()}
     gold = {files[name]: shares.pop(files[name]) for name in GOLD}
     parts = write_parts(gold, CLEANED, work, seed, silver=shares)
     spec = PUPIL.spec(*parts, CLEANED, **SETTINGS, seed=seed)
     train_models(replace(spec, routes=("reduction",)), [work / "model"], say)
     return Model.load(work / "model")
-
-
-def brackets(ctrees: Iterable[CTree]) -> str:
-    """Return trees, one a line."""
-    return "".join(f"{format_bracket(ctree)}\n" for ctree in ctrees)
 
 
 @click.command()
