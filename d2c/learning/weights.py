@@ -128,8 +128,8 @@ def _step(weights: Floats, fineness: float) -> float:
     if not len(values):
         return 1.0
     mean = np.mean(np.square(values, dtype=np.float64))
-    step = float(np.exp2(np.floor(np.log2(np.sqrt(mean) / fineness))))
-    parts = values / np.float32(step / 8)
+    exponent = int(np.floor(np.log2(np.sqrt(mean) / fineness)))
+    step, parts = 2.0**exponent, np.ldexp(values, 3 - exponent)  # eighths of it may be 0 in float32
     if np.any(parts != np.rint(parts)):
         return step
     whole = parts.clip(-(1 << 30), 1 << 30).astype(np.int32)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
@@ -61,6 +61,8 @@ def test_weights_come_back(tmp_path: Path) -> None:
     arrays(np.float32, st.integers(0, 50), elements=st.floats(-1e9, 1e9, width=32)),
     st.sampled_from([0.5, 1, FINENESS]),
 )
+@example(np.array([1e-45], np.float32), 0.5)  # the smallest weights that there are
+@example(np.array([1e-45, 3e-45], np.float32), FINENESS)
 def test_weights_are_rounded_once(weights: NDArray[Any], fineness: float) -> None:
     """To half a step, a power of two and that share of their root mean square; the largest to 2^15 steps."""
     once = rounded(weights, fineness)
