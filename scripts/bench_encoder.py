@@ -1,22 +1,23 @@
-"""The encoder of `en` as torch and as OpenVINO compute it, alone and in a whole parse: speed, trees, F1.
+"""`en` as torch and as OpenVINO compute it, its d-parser alone and in a whole parse: speed, trees, F1.
 
     python scripts/bench_encoder.py [--engines torch,openvino] [--sentences 400] [--of-dev 500] [--runs 5]
 
 First table: engines work in turn, so that other load meets all, on sentences of MASC's text of about 25
-words. Figures are medians of words a second of CPU time, one thread, of the encoder alone and from words to
+words. Figures are medians of words a second of CPU time, one thread, of the d-parser alone and from words to
 trees, and ratios to the first engine. Second one: each parses sentences of the dev part of each treebank,
 evenly spread; how many trees differ from the first engine's, and F1 (EVALB, `collins.prm`; words given,
 tags predicted).
 
 `torch` and `openvino` multiply in bfloat16 where the CPU can, `torch-f32` and `openvino-f32` in float32.
 That is not a CPU with AVX2 alone: most products of OpenVINO in float32 are MLAS's, which heeds no
-ONEDNN_MAX_CPU_ISA. Needs the extra `fast`. Reads $D2C_TREEBANKS (default ../shared/treebanks).
+ONEDNN_MAX_CPU_ISA. Needs the extras `transformers` and `fast`. Reads $D2C_TREEBANKS (default
+../shared/treebanks).
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from statistics import median
@@ -28,10 +29,13 @@ import torch
 
 from benchmarks.english import METRIC, dev
 from benchmarks.shared import Line, names_option, print_table, say
-from d2c.dparsers.stanza import bert, encoder
+from d2c.dparsers.graph import compiled
+from d2c.dparsers.graph.parser import CompiledParser
+from d2c.dparsers.stanza import encoder
 from d2c.models.model import Model
 from d2c.models.names import find
 from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.dtree import DTree
 from models.scores import untagged
 from models.teaching import read_tagged_text
 from treebanks.files import folder
@@ -42,15 +46,14 @@ SHORTEST, LONGEST = 23, 27  # words of the sentences that are timed
 
 
 class Engine:
-    """`en` on one of the engines, and the CPU seconds that its encoder has taken."""
+    """`en` on one of the engines, and the CPU seconds that its d-parser has taken."""
 
     def __init__(self, name: str) -> None:
-        self.name, self.encoder_seconds = name, 0.0
+        self.name, self.dparser_seconds = name, 0.0
         with self._used():
-            self.model = Model.load(find("en"))
-        dparser: Any = self.model.dparser
-        own = dparser.trainer_.model.bert_model
-        own.forward = self._timed(own.forward)
+            self.model = Model.load(find("en"), "cpu")
+        self._parse: Any = self.model.dparser.parse_packed
+        self.model.dparser.parse_packed = self._timed  # type: ignore[method-assign]
 
     def parse(self, words: Sequence[Tokens]) -> list[CTree]:
         """Return the trees of sentences."""
@@ -59,10 +62,13 @@ class Engine:
 
     @contextmanager
     def _used(self) -> Iterator[None]:
-        torch_alone: Any = patch.object(bert, "compiled_layers", lambda *_: None)
-        float32: Any = patch.object(encoder, "multiplies_halves", lambda _: False)
         kind, _, precision = self.name.partition("-")
-        wanted = [torch_alone] * (kind == "torch") + [float32] * (precision == "f32")
+        wanted: list[Any] = []
+        if kind == "torch":
+            wanted.append(patch.object(CompiledParser, "opened", lambda *_, **__: None))
+        if precision == "f32":
+            wanted.append(patch.object(compiled, "multiplies_halves", lambda: False))
+            wanted.append(patch.object(encoder, "multiplies_halves", lambda _: False))
         for one in wanted:
             one.start()
         try:
@@ -71,14 +77,12 @@ class Engine:
             for one in wanted:
                 one.stop()
 
-    def _timed(self, forward: Callable[..., Any]) -> Callable[..., Any]:
-        def timed(*args: Any, **named: Any) -> Any:
+    def _timed(self, *args: Any, **named: Any) -> Iterator[DTree]:
+        begin = time.process_time()
+        for dtree in self._parse(*args, **named):
+            self.dparser_seconds += time.process_time() - begin
+            yield dtree
             begin = time.process_time()
-            found = forward(*args, **named)
-            self.encoder_seconds += time.process_time() - begin
-            return found
-
-        return timed
 
 
 @click.command()
@@ -94,7 +98,7 @@ def main(engines: list[str], sentences: int, of_dev: int, runs: int) -> None:
     timed = [Tokens.untagged(one.forms) for one in islice((t for t in text if len(t) in lengths), sentences)]
     gold = {name: dev(name, of_dev)[:of_dev] for name in TREEBANKS} if of_dev else {}
     loaded = [*map(Engine, engines)]
-    print_table(["", "encoder words/s", "ratio", "parse words/s", "ratio"], speeds(loaded, timed, runs))
+    print_table(["", "d-parser words/s", "ratio", "parse words/s", "ratio"], speeds(loaded, timed, runs))
     if gold:
         print()
         print_table(["", "other trees", "of", *(f"{name}-dev" for name in gold)], [*scores(loaded, gold)])
@@ -107,9 +111,9 @@ def speeds(engines: Sequence[Engine], words: Sequence[Tokens], runs: int) -> lis
         engine.parse(words[: len(words) // 4])  # makes what is made once
     for number in range(runs):
         for i in range(len(engines))[:: -1 if number % 2 else 1]:
-            engines[i].encoder_seconds, begin = 0.0, time.process_time()
+            engines[i].dparser_seconds, begin = 0.0, time.process_time()
             engines[i].parse(words)
-            used[i].append((engines[i].encoder_seconds, time.process_time() - begin))
+            used[i].append((engines[i].dparser_seconds, time.process_time() - begin))
     total, rows = sum(map(len, words)), list[Line]()
     medians = [[median(seconds) for seconds in zip(*own, strict=True)] for own in used]
     for engine, own in zip(engines, medians, strict=True):

@@ -26,7 +26,10 @@ CARD = "card.json"
 SETTINGS = "model.json"  # what makes a directory a model
 ENTRY_POINTS = "d2c.models"  # the group of those that name models
 BUNDLED = "d2c"
-_PACKAGES = "spacy", "stanza", "torch", "transformers"  # that a model may need
+_COMPILED = Path("dparser", "network.json")  # of `d2c.dparsers.graph`
+_OF_TORCH = "stanza", "torch", "transformers"
+_PACKAGES = "spacy", *_OF_TORCH  # that a model may need
+_INSTEAD = "openvino", "safetensors", "tokenizers"  # of which a graph parser over BERT makes do
 
 
 class Available(NamedTuple):
@@ -81,7 +84,9 @@ def missing(directory: Path) -> list[str]:
     """
     versions = card_of(directory).get("versions")
     packages = versions if isinstance(versions, dict) else {}
-    return [name for name in _PACKAGES if name in packages and not find_spec(name)]
+    compiled = (directory / _COMPILED).is_file() and all(map(find_spec, _INSTEAD))
+    needed = [name for name in _PACKAGES if name in packages and not (compiled and name in _OF_TORCH)]
+    return [name for name in needed if not find_spec(name)]
 
 
 def scores_of(directory: Path) -> dict[str, float]:

@@ -13,7 +13,6 @@ from d2c.parsing.text import PennRules
 from d2c.protocols.directories import loading
 from d2c.protocols.dparser import TextRules
 from d2c.routes.dparsers import DPARSERS
-from d2c.routes.rows import class_of
 
 _CODE = re.compile("[a-z]{2,3}")
 _JAPANESE = "ja"  # is cut by SudachiPy, whose longest words are most like those of treebanks
@@ -30,7 +29,7 @@ def rules_of(directory: Path, load: Callable[[], Model], language: str | None = 
     model = read_model_settings(directory)
     if language := language or model.language:
         return language_rules(language)
-    if class_of("d-parser", DPARSERS, model.dparser).abilities.text:
+    if model.dparser in DPARSERS and DPARSERS[model.dparser].text:
         return load().dparser.rules()
     return PennRules(load_abbreviations(directory / ("tagger" if model.tagger else "dparser")))
 

@@ -37,11 +37,15 @@ class DParserRow(RegistryRow):
     own:    settings that may follow its name
     quoted: whether these are commands, in whose quotes a `;` ends none
     loaded: parameters of its `load` beside the directory, which no model says
+    text:   whether it cuts text, which its class says, too
+    quick:  a class that `opened` its models instead where it can, `module:Class`, and what it needs
     """
 
     own: tuple[str, ...] = ()
     quoted: bool = False
     loaded: tuple[str, ...] = ()
+    text: bool = False
+    quick: RegistryRow | None = None
 
 
 DPARSERS = {
@@ -51,6 +55,7 @@ DPARSERS = {
         settings=StanzaSettings,
         own=("model_type",),
         loaded=("device",),
+        quick=RegistryRow(path="d2c.dparsers.graph.parser:CompiledParser", extra="fast"),
     ),
     "spacy": DParserRow(
         path="d2c.dparsers.spacy.parser:SpacyParser",
@@ -79,6 +84,7 @@ DPARSERS = {
         settings=PipelineSettings,
         own=("pipeline",),
         loaded=("allow_pipeline",),
+        text=True,
     ),
     "gold": DParserRow(path="d2c.dparsers.file_parser:GoldParser"),
     "transition": DParserRow(
@@ -178,10 +184,22 @@ def load_dparser(name: str, directory: Path, given: Mapping[str, Any]) -> Depend
 
     Raises ModelError, ParameterError.
     """
-    load, row = class_of("d-parser", DPARSERS, name).load, DPARSERS[name]
     said = {one: value for one, value in given.items() if value is not None}
-    _check(name, said, row.loaded)
+    if name in DPARSERS:
+        _check(name, said, DPARSERS[name].loaded)
+        opened = _opened(name, directory, said)
+        if opened is not None:
+            return opened
+    load, row = class_of("d-parser", DPARSERS, name).load, DPARSERS[name]
     return cast(DependencyParser, load(directory, **{one: said[one] for one in row.loaded if one in said}))
+
+
+def _opened(name: str, directory: Path, said: Mapping[str, Any]) -> DependencyParser | None:
+    """Return what the `quick` class of a registered d-parser opens, if there is one, and it can."""
+    quick = DPARSERS[name].quick
+    if quick is None:
+        return None
+    return cast(DependencyParser | None, class_of("d-parser", {name: quick}, name).opened(directory, **said))
 
 
 def load_tagger(name: str, directory: Path, device: str | None) -> Tagger:

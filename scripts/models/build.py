@@ -12,6 +12,7 @@ from typing import Any, cast
 from d2c.base.errors import ModelError
 from d2c.base.temporary import scratch, whole_directory
 from d2c.dparsers.spacy.training import SpacyEstimator
+from d2c.dparsers.stanza.tasks import StanzaEstimator
 from d2c.experiments.rows import with_tags_of
 from d2c.models.model import Model, read_model_settings
 from d2c.models.names import SETTINGS
@@ -232,8 +233,11 @@ def rewrite(recipe: Recipe, directory: Path, treebanks: Path) -> None:
     if recipe.converts:
         raise ModelError(f"{recipe.name}: converts d-trees of others; build it again")
     model = Model.load(directory)
-    for part, one in (("dparser", model.dparser), ("tagger", model.tagger)):
-        if isinstance(one, SpacyEstimator):
+    parts: dict[str, object] = {"dparser": model.dparser}
+    if model.tagger_name:  # else its d-parser finds tags
+        parts["tagger"] = model.tagger
+    for part, one in parts.items():
+        if isinstance(one, SpacyEstimator | StanzaEstimator):
             one.keep(directory / part)
     model.save(directory, directory)
     renew(directory, recipe, *measured(recipe, directory, dev_parts(recipe, treebanks)))

@@ -16,18 +16,10 @@ import torch
 pytest.importorskip("stanza")
 
 from d2c.base.errors import ModelError
+from d2c.dparsers.graph.encoder_file import FOLDER, packed, unpacked, windows
+from d2c.dparsers.graph.network_file import NETWORK, NETWORK_WEIGHTS
 from d2c.dparsers.settings import StanzaSettings, StanzaTaggerSettings
-from d2c.dparsers.stanza.encoder import (
-    FOLDER,
-    KINDS,
-    Encoder,
-    load_encoder,
-    packed,
-    read_encoder,
-    save_encoder,
-    unpacked,
-    windows,
-)
+from d2c.dparsers.stanza.encoder import KINDS, Encoder, load_encoder, read_encoder, save_encoder
 from d2c.dparsers.stanza.graph import SmoothedLoss
 from d2c.dparsers.stanza.parser import StanzaParser
 from d2c.dparsers.stanza.tagger import StanzaTagger
@@ -138,19 +130,19 @@ def test_halves_are_multiplied_where_the_cpu_can(
 
 
 def test_matrices_are_kept_as_bytes() -> None:
-    matrix = torch.tensor([[0.0, 12.7, -25.4], [0.0, 0.0, 0.0], [1e-3, 0.0, -1e-3]])
-    kept = packed({"a": matrix, "b": torch.tensor([0.1])})
-    assert {name: tensor.dtype for name, tensor in kept.items()} == {
-        "a": torch.int8,
-        "a:scale": torch.float32,
-        "b": torch.float32,
+    matrix = np.array([[0.0, 12.7, -25.4], [0.0, 0.0, 0.0], [1e-3, 0.0, -1e-3]], np.float32)
+    kept = packed({"a": matrix, "b": np.array([0.1], np.float32)})
+    assert {name: array.dtype for name, array in kept.items()} == {
+        "a": np.int8,
+        "a:scale": np.float32,
+        "b": np.float32,
     }
     assert kept["a"].tolist() == [[0, 64, -127], [0, 0, 0], [127, 0, -127]]  # 63.5 becomes the even one
     read = unpacked(dict(kept))
-    assert torch.allclose(read["a"], matrix, rtol=0, atol=25.4 / 127 / 2 + 1e-6) and read["b"] == kept["b"]
-    assert all(torch.equal(unpacked(packed(read))[name], read[name]) for name in read)
+    assert np.allclose(read["a"], matrix, rtol=0, atol=25.4 / 127 / 2 + 1e-6) and read["b"] == kept["b"]
+    assert all(np.array_equal(unpacked(packed(read))[name], read[name]) for name in read)
     assert unpacked({"a": matrix})["a"] is matrix  # of models of earlier versions
-    for wrong in ({"a:scale": torch.ones(3)}, {"a": kept["a"], "a:scale": torch.ones(2)}):
+    for wrong in ({"a:scale": np.ones(3)}, {"a": kept["a"], "a:scale": np.ones(2)}):
         with pytest.raises(ValueError, match="a:scale is the scale of no matrix"):
             unpacked(wrong)
 
@@ -239,8 +231,8 @@ def test_it_is_loaded_from_its_directory_alone(
     monkeypatch.setattr("socket.socket.connect", lambda *_: pytest.fail("asks another machine"))
     names = {path.relative_to(copy).as_posix() for path in copy.rglob("*") if path.is_file()}
     weights = {"config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"}
-    assert names == {SETTINGS, "parser.pt"} | {f"{FOLDER}/{name}" for name in weights}
-    text = b"".join(path.read_bytes() for path in copy.rglob("*") if path.suffix in (".json", ".pt"))
+    assert names == {SETTINGS, NETWORK, NETWORK_WEIGHTS} | {f"{FOLDER}/{name}" for name in weights}
+    text = b"".join(path.read_bytes() for path in copy.rglob("*") if path.suffix in (".json", ".safetensors"))
     assert b"/tiny" not in text and b'"transformer": "tiny"' in text  # no paths of this machine
     sentences = odd_sentences(4, [7, 1, 90, 3])
     loaded = StanzaParser.load(copy, "cpu")

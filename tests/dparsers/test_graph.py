@@ -14,8 +14,9 @@ import torch
 from stanza.models.common.biaffine import DeepBiaffineScorer
 from stanza.models.common.chuliu_edmonds import chuliu_edmonds_one_root
 
+from d2c.dparsers.graph.scores import best_heads
 from d2c.dparsers.settings import StanzaSettings
-from d2c.dparsers.stanza.graph import ArcLabelScorer, SmoothedLoss, best_heads, ends_of_yields
+from d2c.dparsers.stanza.graph import ArcLabelScorer, SmoothedLoss, ends_of_yields
 from d2c.dparsers.stanza.parser import StanzaParser
 from d2c.packed.arcs import packed_arcs
 from d2c.trees.dtree import subtrees

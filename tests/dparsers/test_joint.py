@@ -9,8 +9,9 @@ import pytest
 
 pytest.importorskip("stanza")
 
+from d2c.dparsers.graph.inputs import shape
+from d2c.dparsers.graph.network_file import NETWORK_WEIGHTS
 from d2c.dparsers.settings import StanzaSettings
-from d2c.dparsers.stanza.graph import shape
 from d2c.dparsers.stanza.parser import StanzaParser
 from d2c.protocols.dparser import Evaluation
 from d2c.trees.ctree import Tokens
@@ -55,7 +56,7 @@ def test_it_finds_arcs_and_tags(tmp_path: Path) -> None:
     assert [(dtree.tokens, dtree.heads, dtree.labels) for dtree in loaded.parse(untagged)] == [
         (dtree.tokens, dtree.heads, dtree.labels) for dtree in found[:-1]
     ]
-    assert (tmp_path / "joint" / "parser.pt").stat().st_size < 80_000  # numbers of two bytes
+    assert (tmp_path / "joint" / NETWORK_WEIGHTS).stat().st_size < 80_000  # numbers of two bytes
 
 
 @pytest.mark.parametrize(

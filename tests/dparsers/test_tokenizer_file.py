@@ -12,8 +12,8 @@ import pytest
 pytest.importorskip("transformers")
 from d2c.base.errors import ModelError
 from d2c.base.model_files import read_as
+from d2c.dparsers.graph.tokenizer_file import TokenizerFile
 from d2c.dparsers.stanza.encoder import load_encoder, read_encoder, save_encoder
-from d2c.dparsers.stanza.tokenizer_file import TokenizerFile
 from tests.dparsers.encoders import tiny_encoder
 
 

@@ -106,6 +106,10 @@ def test_what_is_loaded_is_given_is_a_parameter_of_load(row: DParserRow) -> None
     name = {one: name for rows in (DPARSERS, TAGGERS) for name, one in rows.items()}[row]
     made = class_of("d-parser", {name: row}, name)
     assert {*signature(made.load).parameters} - {"directory"} >= {*row.loaded}
+    assert row.text == getattr(made.abilities, "text", False)
+    if row.quick:
+        opened = signature(class_of("d-parser", {name: row.quick}, name).opened).parameters
+        assert {*opened} - {"directory"} == {*row.loaded}
 
 
 def test_what_is_gone_says_what_to_do() -> None:

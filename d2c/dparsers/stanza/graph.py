@@ -17,13 +17,10 @@ from __future__ import annotations
 import math
 from collections import namedtuple
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import torch
-from numpy import floating
-from numpy.typing import NDArray
 from stanza.models.common.biaffine import DeepBiaffineScorer
 from stanza.models.common.vocab import VOCAB_PREFIX_SIZE
 from stanza.models.depparse.model import GraphParser
@@ -31,11 +28,10 @@ from stanza.models.depparse.trainer import GraphTrainer
 from torch import Tensor, nn
 from torch.nn import functional
 
-from d2c.packed.arcs import LEAST, LEAST_LABEL, ArcLabels, PackedArcs, arcs_of, single
-from d2c.packed.spanning import spanning_tree
+from d2c.base.arrays import Floats
+from d2c.dparsers.graph.scores import GraphScores
+from d2c.packed.arcs import PackedArcs
 from d2c.trees.dtree import subtrees
-
-Floats = NDArray[floating[Any]]
 
 _WORDS = 128  # the labels of whose arcs are scored at a time
 
@@ -163,24 +159,19 @@ class GraphNetwork(GraphParser):  # type: ignore[misc]
         wanted."""
         batch = Batch(*args, **named)
         scores = self(*batch)[1]
-        tables = [table[:n, :n] for table, n in zip(scores[0], batch.sentlens, strict=True)]
-        heads = [best_heads(table) for table in tables]
-        pairs, least = zip(tables, heads, strict=True), self.least
-        arcs = [single(pair[1]) if least is None else _likely(*pair, least) for pair in pairs]
-        logs = functional.log_softmax(_of_arcs(scores[1], arcs), 1).cpu().numpy()
-        logs, names = logs.clip(min=math.log(LEAST_LABEL)), units(self.vocab["deprel"])
-        found, tags, begin = list[Any](), self.vocab["upos"] if self.has_tags else None, 0
-        for i, (tree, own) in enumerate(zip(heads, arcs, strict=True)):
-            of_labels = logs[begin : begin + len(own.heads)]
-            begin += len(own.heads)
-            best = of_labels[own.of_tree(tree)].argmax(axis=1).tolist()
-            of_words = tags.unmap(scores[-1][i][: len(tree)]) if tags else []
-            packed = None
-            if least is not None:
-                ends = _ends(scores[2][i], len(tree)) if self.has_yields else None
-                packed = own._replace(labels=ArcLabels(names, of_labels), yields=ends)
-            found.append(((tree, [names[label] for label in best]), of_words, packed))
-        return found
+        lengths, yields, tags = batch.sentlens, None, list[Any]()
+        tables = [table[:n, :n] for table, n in zip(scores[0], lengths, strict=True)]
+        if self.least is not None and self.has_yields:
+            ends = zip(scores[2], lengths, strict=True)
+            yields = [table[: n - 1, : n - 1].transpose(2, 0, 1) for table, n in ends]
+        if self.has_tags:
+            known = self.vocab["upos"]
+            tags = [known.unmap(own[: n - 1]) for own, n in zip(scores[-1], lengths, strict=True)]
+
+        def labels(arcs: Sequence[PackedArcs]) -> Floats:
+            return functional.log_softmax(_of_arcs(scores[1], arcs), 1).cpu().numpy()
+
+        return GraphScores(tables, labels, units(self.vocab["deprel"]), yields, tags).found(self.least)
 
     def _learned(self, batch: Batch) -> tuple[Any, list[Any]]:
         """Return the sum of the losses, and no predictions."""
@@ -235,22 +226,6 @@ def units(vocabulary: Any) -> tuple[str, ...]:
     return tuple(vocabulary.unmap(range(VOCAB_PREFIX_SIZE, len(vocabulary))))
 
 
-@lru_cache(1 << 16)
-def shape(form: str) -> str:
-    """Return which of a few shapes a word has: `x`, `Xx`, `X`, `XX`, `xX`, `0`, `x0` or `.`."""
-    letters = [c for c in form if c.isalpha()]
-    if not letters:
-        return "0" if any(map(str.isdigit, form)) else "."
-    if any(map(str.isdigit, form)):
-        return "X0" if letters[0].isupper() else "x0"
-    upper = sum(map(str.isupper, letters))
-    if upper == len(letters):
-        return "X" if upper == 1 else "XX"
-    if not upper:
-        return "x"
-    return "Xx" if letters[0].isupper() else "xX"
-
-
 def ends_of_yields(heads: Tensor, mask: Tensor) -> Tensor:
     """Return [sentences, words, 2] the first and the last word, from 0, of each word's yield; -1 in padding.
 
@@ -263,19 +238,6 @@ def ends_of_yields(heads: Tensor, mask: Tensor) -> Tensor:
     return ends.to(heads.device)
 
 
-def _ends(table: Floats, n: int) -> NDArray[np.float32]:
-    """Return ends of yields as `PackedArcs` has them. table: [words, words, 2] logarithms of a sentence's"""
-    return table[:n, :n].transpose(2, 0, 1).clip(min=math.log(LEAST_LABEL)).astype(np.float32).ravel()
-
-
-def _likely(table: Floats, tree: Sequence[int], least: float) -> PackedArcs:
-    """Return the arcs of a sentence that have this probability or more. table: [n + 1, n + 1] logarithms of
-    dependents' probabilities of heads, which do not sum to 1 in a batch with longer ones"""
-    shares = np.exp(table[1:].astype(np.float64))
-    likely = arcs_of(shares / shares.sum(axis=1, keepdims=True), tree)
-    return likely.kept(least, tree) if least > LEAST else likely
-
-
 def _of_arcs(labels: ArcLabelScores | Tensor, arcs: Sequence[PackedArcs]) -> Tensor:
     """Return [A, L] the scores of labels of the arcs of all sentences of a batch."""
     widths = np.concatenate([np.diff(own.begin) for own in arcs])
@@ -286,11 +248,3 @@ def _of_arcs(labels: ArcLabelScores | Tensor, arcs: Sequence[PackedArcs]) -> Ten
     sentences = torch.arange(len(arcs)).repeat_interleave(lengths)
     dependents = torch.cat([torch.arange(1, n + 1) for n in lengths.tolist()])
     return labels[sentences[:, None], dependents[:, None], heads][there]
-
-
-def best_heads(scores: Floats) -> tuple[int, ...]:
-    """Return [n] the heads of the best tree with one root.
-
-    scores: [n + 1, n + 1] logarithms of dependents' shares of heads; of a word as its own head -inf
-    """
-    return spanning_tree(scores[1:].T.astype(np.float64))

@@ -32,16 +32,13 @@ from torch.overrides import TorchFunctionMode
 from d2c.base.errors import ModelError
 from d2c.base.locks import SharedLock
 from d2c.base.model_files import check_file
+from d2c.dparsers.graph.scores import Found
 from d2c.dparsers.stanza.graph import GraphNetworkTrainer
-from d2c.packed.arcs import PackedArcs
-from d2c.protocols.dparser import Arcs
 from d2c.protocols.training import seeded as seeded_numpy
 
 # A forked process (spaCy's `n_process`) has none of the threads that torch has started, and would wait for
 # them without end: whatever it computes, ours or not.
 os.register_at_fork(after_in_child=lambda: torch.set_num_threads(1))
-
-Found = tuple[Arcs, Sequence[str], PackedArcs | None]  # of a sentence: arcs, tags, packed arcs
 
 # Of one word: form, UPOS, XPOS, FEATS, lemma, head and label, as Stanza's loader asks for them.
 WordRow = list[Any]

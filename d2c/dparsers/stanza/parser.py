@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
+from enum import Enum
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
+import torch
 from stanza.models import parser as stanza_program
 from stanza.models.common.pretrain import Pretrain
 from stanza.models.depparse.transition.model import SubtreeCombination
@@ -21,9 +23,11 @@ from d2c.base.errors import ModelError
 from d2c.base.locks import one_thread
 from d2c.base.model_files import first_line
 from d2c.base.temporary import whole_directory
+from d2c.dparsers.graph.inputs import columns
+from d2c.dparsers.graph.network_file import NETWORK, NETWORK_WEIGHTS, NetworkFile, is_plain
 from d2c.dparsers.settings import StanzaSettings
 from d2c.dparsers.stanza.encoder import said_of
-from d2c.dparsers.stanza.graph import GraphNetwork, GraphNetworkTrainer, shape, units
+from d2c.dparsers.stanza.graph import GraphNetwork, GraphNetworkTrainer, units
 from d2c.dparsers.stanza.networks import (
     ONE_AT_A_TIME,
     WordRow,
@@ -52,7 +56,6 @@ GONE = (
 )
 _VECTORS, _CHARLM = "vectors.pt", ("charlm_forward.pt", "charlm_backward.pt")
 
-_LETTERS = 1000  # of a word that are seen: an encoder may take a piece for each
 _WINDOW = 1024  # sentences that `parse` sorts by length and holds at a time
 
 # Without its network over characters and its scores for directions and distances Stanza sees a third more
@@ -85,8 +88,7 @@ PRESETS = {
 class StanzaParser(StanzaEstimator, DependencyParser):
     """Stanza's dependency parser.
 
-    It sees words, tags (XPOS), and, where there are any, lemmas and morphology (FEATS). Stanza's UPOS holds
-    the morphology: its own embedding of features takes UD notation only. UPOS itself is not read.
+    It sees words, tags (XPOS), and, where there are any, lemmas and morphology (FEATS). UPOS is not read.
     """
 
     FILE: ClassVar[str] = "parser.pt"
@@ -164,6 +166,22 @@ class StanzaParser(StanzaEstimator, DependencyParser):
             config, vocab, model = self._network(directory, own, build)
             self.trainer_ = GraphNetworkTrainer(config, vocab, pretrain, model, build_optimizer=False)
 
+    def _read_network(self, directory: Path) -> tuple[Path, dict[str, Any]]:
+        if not (directory / NETWORK).exists():
+            return super()._read_network(directory)
+        config, vocab, weights = NetworkFile.read(directory)
+        tensors = {name: torch.from_numpy(array) for name, array in weights.items()}
+        return directory / NETWORK_WEIGHTS, {"model": tensors, "vocab": vocab, "config": config}
+
+    def _write_network(self, directory: Path) -> None:
+        config, vocab = self.trainer_.args, self.trainer_.vocab.state_dict()
+        if not is_plain(config, vocab):
+            return super()._write_network(directory)
+        weights = self.trainer_.model.get_params(skip_modules=True)
+        arrays = {name: tensor.cpu().numpy() for name, tensor in weights.items()}
+        arguments = {name: one.name if isinstance(one, Enum) else one for name, one in config.items()}
+        return NetworkFile(arguments, vocab, arrays).write(directory)
+
     @property
     def tags_(self) -> tuple[str, ...]:
         """Return the tags that it finds."""
@@ -197,13 +215,17 @@ class StanzaParser(StanzaEstimator, DependencyParser):
         self, tokens: Tokens, heads: Iterable[int] | None = None, labels: Iterable[str] | None = None
     ) -> list[WordRow]:
         """Return a sentence as Stanza sees it."""
-        blank = ("_",) * len(tokens)
-        forms = [form[:_LETTERS] or "_" for form in tokens.forms]  # the network over characters needs one
-        own = (tokens.morphs or blank, tokens.tags, blank, tokens.lemmas or blank)
-        if self.abilities.tags:
-            own = (tokens.tags, tuple(map(shape, forms)), blank, blank)
-        columns = (forms, *own, heads or (0,) * len(tokens), labels or blank)
-        return [[*row] for row in zip(*columns, strict=True)]
+        seen, blank = columns(tokens, self.abilities.tags), ("_",) * len(tokens)
+        own = (
+            seen.word,
+            seen.upos,
+            seen.xpos,
+            blank,
+            seen.lemma,
+            heads or (0,) * len(tokens),
+            labels or blank,
+        )
+        return [[*row] for row in zip(*own, strict=True)]
 
     def _arguments(self, preset: Preset) -> dict[str, Any]:
         """Return the arguments of Stanza's training program. Raises ModelError for unknown ones."""

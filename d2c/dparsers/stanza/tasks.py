@@ -25,8 +25,9 @@ from torch import Tensor
 
 from d2c.base.batches import batches
 from d2c.base.errors import ParameterError
+from d2c.dparsers.graph.encoder_file import FOLDER
 from d2c.dparsers.settings import StanzaTaggerSettings
-from d2c.dparsers.stanza.encoder import FOLDER, NAME, Encoder, load_encoder, read_encoder, save_encoder
+from d2c.dparsers.stanza.encoder import NAME, Encoder, load_encoder, read_encoder, save_encoder
 from d2c.dparsers.stanza.graph import GraphNetwork, GraphNetworkTrainer
 from d2c.dparsers.stanza.networks import (
     BareTagger,
@@ -276,17 +277,32 @@ class StanzaEstimator:
         own:   returns arguments that count in place of some of the file's
         build: makes a network of arguments, vocabulary, encoder and tokenizer
         """
-        path, has_encoder = directory / self.FILE, self.settings.transformer is not None
+        has_encoder = self.settings.transformer is not None
         encoder, tokenizer = read_encoder(directory / FOLDER) if has_encoder else (None, None)
-        checkpoint = read_checkpoint(path, ("model", "vocab", "config"))
+        path, checkpoint = self._read_network(directory)
         check_vocabulary(checkpoint["vocab"])
         config, vocab = checkpoint["config"], MultiVocab.load_state_dict(checkpoint["vocab"])
         config |= own(config) | {"bert_model": NAME if has_encoder else None, "use_peft": False}
         made = partial(build, config, vocab, bert_model=encoder, bert_tokenizer=tokenizer)
         network = load_network(path, checkpoint, made)
-        if encoder is not None:
-            encoder.mix(network.bert_layer_mix)
         return config, vocab, network.to(self._device)
+
+    def keep(self, directory: Path) -> None:
+        """Write a network that was read from a directory as networks are kept now."""
+        if self.settings.transformer is not None:
+            self.trainer_.model.half()
+        (directory / self.FILE).unlink(missing_ok=True)
+        self._write_network(directory)
+        self.trainer_.model.float()
+
+    def _read_network(self, directory: Path) -> tuple[Path, dict[str, Any]]:
+        """Return the file of the weights, and its `model`, `vocab` and `config`. Raises as `_network`."""
+        path = directory / self.FILE
+        return path, read_checkpoint(path, ("model", "vocab", "config"))
+
+    def _write_network(self, directory: Path) -> None:
+        """Write the network where `_read_network` finds it."""
+        self.trainer_.save(str(directory / self.FILE))
 
     def _learn(
         self,
@@ -322,4 +338,4 @@ class StanzaEstimator:
         made = self.trainer_.args
         made |= {name: arguments[name] for name in ("batch_size", "lr")}
         made |= {key: Path(made[key]).name for key in CHARLM if made[key]}  # no paths of this machine
-        self.trainer_.save(str(directory / self.FILE))
+        self._write_network(directory)

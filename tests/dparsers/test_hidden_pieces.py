@@ -1,4 +1,4 @@
-"""BERT in prediction, as torch computes it, and the one that learns."""
+"""Pieces that are hidden from an encoder in training, and weights that are rounded once."""
 
 from __future__ import annotations
 
@@ -12,52 +12,9 @@ import torch
 pytest.importorskip("stanza")
 pytest.importorskip("transformers", reason="needs the extra transformers")
 
-from d2c.dparsers.stanza import bert, networks
-from d2c.dparsers.stanza.bert import States
-from d2c.dparsers.stanza.encoder import Encoder, load_encoder, read_encoder, save_encoder
+from d2c.dparsers.stanza import networks
+from d2c.dparsers.stanza.encoder import Encoder, States, load_encoder, read_encoder, save_encoder
 from tests.dparsers.encoders import WINDOW, tiny_encoder
-
-
-@pytest.fixture(autouse=True)
-def torch_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bert, "compiled_layers", lambda *_: None)
-
-
-@pytest.mark.parametrize(("able", "close"), [({}, 0.0), ({"amx_bf16": True}, 0.05)])
-def test_bert_is_that_of_transformers(
-    able: dict[str, bool], close: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: able)
-    network, tokenizer = load_encoder(tiny_encoder(tmp_path / "tiny"))
-    save_encoder(network, tokenizer, tmp_path / "saved")
-    own, _ = read_encoder(tmp_path / "saved")
-    network.transformer.load_state_dict(own.transformer.state_dict())
-    network.eval(), own.eval()
-    short = [[2, 9, 3]] * 4  # fewer rows are multiplied, and rounded, otherwise than many on some CPUs
-    for ids in (torch.tensor([[2, 5, 6, 7, 3], [2, 8, 3, 0, 0]]), torch.tensor(short)):
-        with torch.no_grad():
-            pairs = zip(*(one(ids, (ids > 0).long()).hidden_states for one in (network, own)), strict=True)
-        for theirs, ours in pairs:
-            assert torch.allclose(ours.float()[ids > 0], theirs[ids > 0].float(), rtol=0, atol=close)
-    one, four = torch.tensor(short[:1]), torch.tensor(short)
-    with torch.no_grad():
-        states = (own(ids, torch.ones_like(ids)).hidden_states for ids in (one, four))
-        assert all(torch.equal(a, b[:1]) for a, b in zip(*states, strict=True))
-
-
-def test_matrices_have_few_sizes(tmp_path: Path) -> None:
-    network, tokenizer = load_encoder(tiny_encoder(tmp_path / "tiny"))
-    save_encoder(network, tokenizer, tmp_path / "saved")
-    own, _ = read_encoder(tmp_path / "saved")
-    sizes = list[int]()
-    for layer in (one for one in own.transformer.encoder.modules() if isinstance(one, torch.nn.Linear)):
-        layer.register_forward_pre_hook(lambda _, given: sizes.append(len(given[0])))
-    with torch.no_grad():
-        for sentences, pieces in ((1, 3), (8, 8), (7, 11)):
-            ids = torch.full((sentences, pieces), 5)
-            states = own(ids, torch.ones_like(ids)).hidden_states
-            assert {state.shape[:2] for state in states} == {(sentences, pieces)}
-    assert sorted({*sizes}) == [64, 128]
 
 
 def test_weights_are_rounded_once_for_all_batches(monkeypatch: pytest.MonkeyPatch) -> None:

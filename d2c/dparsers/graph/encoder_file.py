@@ -1,0 +1,203 @@
+"""The files of an encoder in a model's directory, in the layout of `transformers`, read without torch.
+
+These are config.json, tokenizer.json and model.safetensors, which has a byte for each number of a matrix. No
+code is run that is not installed; no setting can name any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from d2c.base.arrays import Longs
+from d2c.base.errors import ModelError
+from d2c.base.model_files import check_file, read_as
+from d2c.dparsers.graph.tokenizer_file import TokenizerFile
+
+FOLDER = "encoder"  # in a model's directory
+WEIGHTS, TOKENIZER = "model.safetensors", "tokenizer.json"
+MOST_PIECES = 512  # pieces in a window: attention takes their square in time
+
+_MOST_BYTES, _MOST_HEADER = 1 << 33, 1 << 20  # of weights; of their names, a large encoder has 100 KB
+_MOST_OTHER = 1 << 16  # bytes of any other file
+_TRIAL, _MOST_OF_LETTER = "It's 5,000 ﷺ é ½ 漢 😀 .", 20  # to try a tokenizer, and of a letter: NFKC has 18
+_SCALE = ":scale"  # after the name of a matrix
+_BYTE, _LEAST_SCALE = 127, 1e-30  # the largest number of a byte; for rows of zeros
+
+
+@dataclass(frozen=True, kw_only=True)
+class BertConfig:
+    """What counts of BERT's config.json; names are those of `transformers`."""
+
+    model_type: str
+    vocab_size: int
+    hidden_size: int
+    intermediate_size: int
+    num_hidden_layers: int
+    num_attention_heads: int
+    max_position_embeddings: int
+    type_vocab_size: int
+    layer_norm_eps: float
+    hidden_act: str
+    pad_token_id: int | None = 0
+    is_decoder: bool = False
+
+    @property
+    def known(self) -> bool:
+        """Return whether it is BERT as it was published."""
+        return self.model_type == "bert" and self.hidden_act == "gelu" and not self.is_decoder
+
+    @property
+    def window(self) -> int:
+        """Return how many pieces it takes at once. Raises ValueError for too few."""
+        window = min(MOST_PIECES, self.max_position_embeddings - 1 - max(0, self.pad_token_id or 0))
+        if window < 4:
+            raise ValueError(f"takes {window} pieces at once, which are too few")
+        return window
+
+    def check(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Raise ValueError unless arrays [...], packed or not, have the shapes that it says."""
+        size, inner = self.hidden_size, self.intermediate_size
+        check_heads(size, self.num_attention_heads)
+        if not 0 < self.num_hidden_layers <= len(arrays):
+            raise ValueError("says more layers than it has")
+        numbers = {"word": self.vocab_size, "position": self.max_position_embeddings}
+        numbers |= {"token_type": self.type_vocab_size}
+        shapes = {f"embeddings.{name}_embeddings.weight": (many, size) for name, many in numbers.items()}
+        square: dict[str, tuple[int, ...]] = {"weight": (size, size), "bias": (size,)}
+        norm: dict[str, tuple[int, ...]] = {"weight": (size,), "bias": (size,)}
+        parts = {f"attention.self.{name}": square for name in ("query", "key", "value")}
+        parts |= {"attention.output.dense": square, "attention.output.LayerNorm": norm}
+        parts |= {"intermediate.dense": {"weight": (inner, size), "bias": (inner,)}}
+        parts |= {"output.dense": {"weight": (size, inner), "bias": (size,)}, "output.LayerNorm": norm}
+        every = {"embeddings.LayerNorm": norm, "pooler.dense": square}
+        for layer in range(self.num_hidden_layers):
+            every |= {f"encoder.layer.{layer}.{name}": part for name, part in parts.items()}
+        wanted = shapes | {f"{name}.{kind}": of for name, part in every.items() for kind, of in part.items()}
+        if wanted != {name: one.shape for name, one in arrays.items() if not name.endswith(_SCALE)}:
+            raise ValueError("the weights are of another shape")
+
+
+def read_tensors(path: Path) -> dict[str, NDArray[Any]]:
+    """Return the arrays in a file [...], all of them numbers. Raises ModelError, ValueError."""
+    from safetensors.numpy import load_file
+
+    _check_header(path)
+    arrays: dict[str, NDArray[Any]] = load_file(path)
+    if not all(np.isfinite(array).all() for array in arrays.values()):
+        raise ValueError("some of the weights are no numbers")
+    return arrays
+
+
+def packed(weights: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Return weights [...] with a byte, and for each row a scale, in place of the numbers of matrices.
+
+    What is so rounded stays what it is when it is packed again.
+    """
+    made = dict[str, NDArray[Any]]()
+    for name, array in weights.items():
+        if array.ndim == 2 and np.issubdtype(array.dtype, np.floating):
+            scale = np.abs(array).max(axis=1).clip(min=_LEAST_SCALE) / np.float32(_BYTE)
+            made[name + _SCALE] = scale
+            array = np.rint(array / scale[:, None]).astype(np.int8)
+        made[name] = np.ascontiguousarray(array)
+    return made
+
+
+def unpacked(arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Return what `packed` was given [...], rounded; what it did not pack stays. Raises ValueError."""
+    weights = {name: array for name, array in arrays.items() if not name.endswith(_SCALE)}
+    for name in arrays.keys() - weights.keys():
+        scale, of = arrays[name], name.removesuffix(_SCALE)
+        if of not in weights or weights[of].dtype != np.int8 or scale.shape != weights[of].shape[:1]:
+            raise ValueError(f"{name} is the scale of no matrix")
+        weights[of] = weights[of].astype(np.float32) * scale[:, None]
+    return weights
+
+
+def _check_header(path: Path) -> None:
+    check_file(path, _MOST_BYTES)
+    with open(path, "rb") as stream:
+        if int.from_bytes(stream.read(8), "little") > _MOST_HEADER:
+            raise ModelError(f"{path}: has more than {_MOST_HEADER:,} bytes of names; it is broken")
+
+
+def check_heads(size: int, heads: int) -> None:
+    """Raise ValueError unless vectors of a size can be shared by so many heads of attention."""
+    if heads < 1 or size % heads:
+        raise ValueError(f"{heads} heads of attention cannot share vectors of {size}")
+
+
+def check_files(directory: Path) -> None:
+    """Raise ModelError unless the tokenizer is one that encoders have, and files are of their sizes."""
+    _check_header(directory / WEIGHTS)
+    read_as(directory / TOKENIZER, None, TokenizerFile)
+    for other in directory.iterdir():
+        if other.name not in (WEIGHTS, TOKENIZER):
+            check_file(other, _MOST_OTHER)
+
+
+def read_tokenizer(directory: Path, size: int) -> Any:
+    """Return the tokenizer of the library `tokenizers`, whose pieces are so many at most. Raises ModelError,
+    ValueError."""
+    from tokenizers import Tokenizer
+
+    check_files(directory)
+    tokenizer = Tokenizer.from_file(str(directory / TOKENIZER))
+    try_tokenizer(lambda text: tokenizer.encode(text).ids, size)
+    if max(tokenizer.get_vocab().values(), default=0) >= size:
+        raise ValueError("its tokenizer has more pieces than it has vectors")
+    return tokenizer
+
+
+def try_tokenizer(pieces_of: Any, size: int) -> None:
+    """Raise ValueError unless a tokenizer makes some pieces of a sentence, of which there are so many.
+
+    pieces_of: returns the numbers of the pieces of a text
+    """
+    try:
+        pieces = pieces_of(_TRIAL)
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":  # of the library, which is written in Rust
+            raise
+        raise ValueError(f"its tokenizer fails: {error}") from None
+    if max(pieces) >= size:
+        raise ValueError("its tokenizer has more pieces than it has vectors")
+    if len(pieces) > _MOST_OF_LETTER * len(_TRIAL):
+        raise ValueError(f"its tokenizer makes {len(pieces):,} pieces of {len(_TRIAL)} letters")
+
+
+def windows(lengths: list[int], size: int) -> tuple[Longs, Longs, tuple[Longs, Longs]]:
+    """Say how to cut sentences into windows that overlap by half, and how to join their vectors again.
+
+    Each piece has the vectors of the window that shows more around it.
+
+    lengths: pieces of each sentence, the marks at both ends among them
+    size:    of a window at most; each has the sentence's marks around it
+
+    Returns where each place of each window is from, [windows, size] rows (-1: padding) and columns; and for
+    each piece of each sentence, [sentences, pieces], window and place there. Linear time.
+    """
+    inside, longest = size - 2, max(lengths)
+    rows, columns, window_of, place_of = (list[list[int]]() for _ in range(4))
+    for sentence, length in enumerate(lengths):
+        last = max(0, length - 2 - inside)  # the first piece of the last window, marks not counted
+        begins = [*range(0, last, max(1, inside // 2)), last]
+        window_of.append([len(rows)] * longest)
+        place_of.append([0] * longest)
+        for i, begin in enumerate(begins):
+            pieces = [0, *range(begin + 1, min(begin + inside, length - 2) + 1), length - 1]
+            # Where two overlap, the first half of what they share is the first one's, the rest the second's.
+            taken = (begins[i - 1] + inside - begin) // 2 + 1 if i else 0
+            for place in range(taken, len(pieces)):
+                window_of[-1][pieces[place]], place_of[-1][pieces[place]] = len(rows), place
+            padding = size - len(pieces)
+            rows.append([sentence] * len(pieces) + [-1] * padding)
+            columns.append(pieces + [0] * padding)
+    made = [np.array(part, np.int64) for part in (rows, columns, window_of, place_of)]
+    return made[0], made[1], (made[2], made[3])

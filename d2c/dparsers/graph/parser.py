@@ -1,0 +1,115 @@
+"""Stanza's graph parser on BERT, in prediction on a CPU, by OpenVINO: neither Stanza nor torch is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NoReturn, Self
+
+from d2c.base.batches import batches
+from d2c.base.errors import ModelError, needing
+from d2c.base.locks import SharedLock
+from d2c.base.model_files import read_as
+from d2c.dparsers.graph.batching import Batching
+from d2c.dparsers.graph.compiled import CompiledNetwork, openvino
+from d2c.dparsers.graph.encoder_file import FOLDER, WEIGHTS, BertConfig, read_tensors, read_tokenizer
+from d2c.dparsers.graph.network_file import NETWORK, NetworkFile
+from d2c.dparsers.graph.scores import Found
+from d2c.packed.arcs import LEAST, single, with_packed_arcs
+from d2c.protocols.abilities import DParserAbilities
+from d2c.protocols.directories import loading
+from d2c.protocols.dparser import DependencyParser, Report, with_arcs
+from d2c.trees.ctree import Tokens
+from d2c.trees.dtree import DTree
+
+_WINDOW = 1024  # sentences that are sorted by length and held at a time
+_NVIDIA = Path("/dev/nvidiactl")  # is there where a GPU is, and torch takes a second to say so
+# Held while a network computes: it has one place for its outputs.
+_ONE_AT_A_TIME = SharedLock()
+
+
+class CompiledParser(DependencyParser):
+    """The parser, as `d2c.dparsers.stanza` has trained it."""
+
+    def __init__(self, network: CompiledNetwork, tokenizer: Any, window: int) -> None:
+        super().__init__()
+        self.network = network
+        self.abilities = DParserAbilities(packed_arcs=True, tags=network.file.joint)
+        self._batching = Batching(network.file, tokenizer, window)
+
+    @classmethod
+    def opened(cls, directory: Path, device: str | None = None) -> Self | None:
+        """Return the parser in a model's directory; None for one that torch has to compute: where there is a
+        GPU, with another encoder than BERT, or where OpenVINO is not there or has no code for the processor.
+        Raises ModelError.
+
+        device: cpu, cuda, ...; None: a GPU if torch is installed and may find one
+        """
+        on_cpu = device == "cpu" or device is None and not (_NVIDIA.exists() and find_spec("torch"))
+        if not on_cpu or not (directory / NETWORK).exists():
+            return None
+        if not find_spec("stanza"):
+            with needing("this model", "fast"):
+                openvino()
+        with loading(directory), _ONE_AT_A_TIME:
+            config = read_as(directory / FOLDER / "config.json", None, BertConfig)
+            if not config.known:
+                return None
+            network, arrays = NetworkFile.read(directory), read_tensors(directory / FOLDER / WEIGHTS)
+            network.check(config.hidden_size)
+            config.check(arrays)
+            tokenizer = read_tokenizer(directory / FOLDER, config.vocab_size)
+            compiled = CompiledNetwork(network, config, arrays)
+            if not compiled.compiles:
+                return None
+            parser = cls(compiled, tokenizer, config.window)
+            next(parser.parse([Tokens(("a", "b"), ("A", "B"))]))  # what cannot parse says so now
+        return parser
+
+    @classmethod
+    def load(cls, directory: Path) -> Self:
+        """Return the parser in a model's directory. Raises ModelError."""
+        if (parser := cls.opened(Path(directory), "cpu")) is None:
+            raise ModelError(f"{directory}: holds no network that OpenVINO can compute here")
+        return parser
+
+    def train(
+        self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None
+    ) -> NoReturn:
+        """Raise ModelError: Stanza trains it."""
+        raise ModelError("this parser cannot be trained further; take --dparser stanza")
+
+    @property
+    def tags_(self) -> tuple[str, ...]:
+        """Return the tags that it finds."""
+        return self.network.tags if self.abilities.tags else ()
+
+    def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
+        """Yield the d-tree of each sentence, in order; about a thousand sentences are held at a time."""
+        return self._parse(sentences, None)
+
+    def parse_packed(self, sentences: Iterable[Tokens], least: float = LEAST) -> Iterator[DTree]:
+        """Parse as `parse`, with packed arcs of this probability or more."""
+        return self._parse(sentences, least)
+
+    def _parse(self, sentences: Iterable[Tokens], least: float | None) -> Iterator[DTree]:
+        for window in batches(sentences, _WINDOW, len):
+            with _ONE_AT_A_TIME:
+                found = self._found([tokens for tokens in window if len(tokens)], least)
+            if self.abilities.tags:
+                tagged = iter([tuple(tags) for _, tags, _ in found])
+                window = [Tokens(one.forms, next(tagged) if len(one) else ()) for one in window]
+            packed = iter([arcs for *_, arcs in found])
+            for dtree in with_arcs(window, [arcs for arcs, *_ in found], "stanza"):
+                if least is not None:
+                    dtree = with_packed_arcs(dtree, next(packed) if dtree.heads else single(()))
+                yield dtree
+
+    def _found(self, sentences: Sequence[Tokens], least: float | None) -> list[Found]:
+        """Return what is found in sentences."""
+        found: list[Any] = [None] * len(sentences)
+        for part, batch in self._batching.batches(sentences):
+            for i, one in zip(part, self.network.scores(batch).found(least), strict=True):
+                found[i] = one
+        return found

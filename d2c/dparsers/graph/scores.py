@@ -1,0 +1,78 @@
+"""From the scores of a graph parser to trees, labels and packed arcs, whatever computes the scores."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from d2c.base.arrays import Floats
+from d2c.packed.arcs import LEAST, LEAST_LABEL, ArcLabels, PackedArcs, arcs_of, single
+from d2c.packed.spanning import spanning_tree
+from d2c.protocols.dparser import Arcs
+
+Found = tuple[Arcs, Sequence[str], PackedArcs | None]  # of a sentence: arcs, tags, packed arcs
+_LEAST_LOG = math.log(LEAST_LABEL)
+
+
+class GraphScores(NamedTuple):
+    """What a network finds in a batch of sentences, each of n words.
+
+    heads:  of each sentence [n + 1, n + 1] logarithms of how probable each head of a word is, of itself -inf;
+            they need not sum to 1
+    labels: returns [A, L] logarithms of probabilities of labels, given the A arcs of all sentences
+    names:  [L] of labels
+    yields: of each sentence [2, n, n] logarithms of how probable each word is as the first, and as the last,
+            of a word's yield; None: not known
+    tags:   of each sentence its tags, none if the network finds none
+    """
+
+    heads: Sequence[Floats]
+    labels: Callable[[Sequence[PackedArcs]], Floats]
+    names: tuple[str, ...]
+    yields: Sequence[Floats] | None
+    tags: Sequence[Sequence[str]]
+
+    def found(self, least: float | None) -> list[Found]:
+        """Return of each sentence its best tree with one root, its tags, and the arcs of this probability or
+        more; least: None: no packed arcs."""
+        trees = [best_heads(table) for table in self.heads]
+        if least is None:
+            arcs = [single(tree) for tree in trees]
+        else:
+            arcs = [likely_arcs(*pair, least) for pair in zip(self.heads, trees, strict=True)]
+        logs, begin, found = self.labels(arcs).clip(min=_LEAST_LOG), 0, list[Found]()
+        for i, (tree, own) in enumerate(zip(trees, arcs, strict=True)):
+            of_labels = logs[begin : begin + len(own.heads)]
+            begin += len(own.heads)
+            best = of_labels[own.of_tree(tree)].argmax(axis=1).tolist()
+            packed = None
+            if least is not None:
+                ends = None if self.yields is None else _ends(self.yields[i])
+                packed = own._replace(labels=ArcLabels(self.names, of_labels), yields=ends)
+            tags = self.tags[i] if self.tags else ()
+            found.append(((tree, [self.names[label] for label in best]), tags, packed))
+        return found
+
+
+def best_heads(scores: Floats) -> tuple[int, ...]:
+    """Return [n] the heads of the best tree with one root. scores: [n + 1, n + 1] as of `GraphScores`"""
+    return spanning_tree(scores[1:].T.astype(np.float64))
+
+
+def likely_arcs(table: Floats, tree: Sequence[int], least: float) -> PackedArcs:
+    """Return the arcs of a sentence that have this probability or more, and those of the tree.
+
+    table: [n + 1, n + 1] as of `GraphScores`
+    """
+    shares = np.exp(table[1:].astype(np.float64))
+    likely = arcs_of(shares / shares.sum(axis=1, keepdims=True), tree)
+    return likely.kept(least, tree) if least > LEAST else likely
+
+
+def _ends(tables: Floats) -> NDArray[np.float32]:
+    """Return ends of yields as `PackedArcs` has them. tables: [2, n, n] logarithms"""
+    return tables.clip(min=_LEAST_LOG).astype(np.float32).ravel()
