@@ -112,7 +112,7 @@ def test_parsing_needs_the_plain_dependencies_alone() -> None:
     for model in ([], ["en-small"]):  # `en` needs more
         assert python(EXTRAS, only_in_extras(), "parse", *model, "--text", text="They ate.") == [PARSED]
     *_, said = python(EXTRAS, only_in_extras(), "parse", "en", "--text", text="They ate.", status=2)
-    assert said.startswith("d2c: ") and said.endswith("pip install -e '.[stanza]'"), said
+    assert said.startswith("d2c: ") and said.endswith("pip install -e '.[fast]'"), said
 
 
 @pytest.mark.parametrize(

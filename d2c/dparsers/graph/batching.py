@@ -11,7 +11,7 @@ import numpy as np
 from d2c.base.arrays import Longs
 from d2c.dparsers.graph.encoder_file import windows
 from d2c.dparsers.graph.inputs import columns, pieces, simplified
-from d2c.dparsers.graph.network_file import ROOT_UNIT, UNKNOWN_UNIT, NetworkFile
+from d2c.dparsers.graph.network_file import ROOT_UNIT, NetworkFile
 from d2c.trees.ctree import Tokens
 
 # Pieces of a batch, padding included: for each new number OpenVINO makes code, which takes as long as the
@@ -83,7 +83,7 @@ class Batching:
 
     def _units(self, table: int, units: Sequence[str]) -> list[int]:
         known, small = self._numbers[table]
-        return [ROOT_UNIT, *[known.get(unit.lower() if small else unit, UNKNOWN_UNIT) for unit in units]]
+        return [ROOT_UNIT, *map(known.__getitem__, map(str.lower, units) if small else units)]
 
     def _batch(self, rows: Sequence[SentenceRows], height: int, width: int) -> PieceBatch:
         """Return a batch of so many sentences, of so many pieces."""

@@ -30,6 +30,13 @@ _SIZES = "hidden_dim", "deep_biaff_hidden_dim", "num_layers", "word_emb_dim", "t
 Weights = Mapping[str, NDArray[Any]]
 
 
+class UnitNumbers(dict[str, int]):
+    """The numbers of units; of all others that of unknown ones."""
+
+    def __missing__(self, unit: str) -> int:
+        return UNKNOWN_UNIT
+
+
 class NetworkFile(NamedTuple):
     """What the files of a network hold.
 
@@ -81,9 +88,10 @@ class NetworkFile(NamedTuple):
             raise ValueError(f"the vocabulary {name} does not number its units")
         return units
 
-    def numbers(self, name: str) -> tuple[dict[str, int], bool]:
+    def numbers(self, name: str) -> tuple[UnitNumbers, bool]:
         """Return the numbers of units, and whether these are in small letters. Raises ValueError."""
-        return {unit: i for i, unit in enumerate(self.units(name))}, bool(self.vocabulary[name]["lower"])
+        numbered = {unit: i for i, unit in enumerate(self.units(name))}
+        return UnitNumbers(numbered), bool(self.vocabulary[name]["lower"])
 
     @property
     def tables(self) -> tuple[str, ...]:
