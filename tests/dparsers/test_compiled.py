@@ -165,11 +165,22 @@ def unable() -> Any:
     raise RuntimeError("for this processor there is no code")
 
 
-def test_another_encoder_is_left_to_torch(model: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("said", [{"hidden_act": "relu"}, {"model_type": "distilbert"}, {"is_decoder": True}])
+def test_another_encoder_is_left_to_torch(said: dict[str, object], model: Path, tmp_path: Path) -> None:
     shutil.copytree(model, tmp_path / "copy")
-    config = tmp_path / "copy" / "encoder" / "config.json"
-    config.write_text(json.dumps(json.loads(config.read_text()) | {"hidden_act": "relu"}))
+    of_file("encoder/config.json", **said)(tmp_path / "copy")
     assert CompiledParser.opened(tmp_path / "copy") is None
+
+
+@pytest.mark.usefixtures("exact")
+def test_every_number_of_pieces(model: Path) -> None:
+    """Fewer than a window has, as many, and more."""
+    sentences = [Tokens(("cat", "sees", "the") * 12, ("NN",) * 36)]
+    sentences = [Tokens(one.forms[:n], one.tags[:n]) for one in sentences for n in range(1, 37)]
+    quick, own = CompiledParser.load(model), StanzaParser.load(model, "cpu")
+    assert {len(row.pieces) for row in quick._batching._rows(sentences)} == {*range(3, 39)}
+    for one in sentences:
+        assert_same(parsed(quick, [one]), parsed(own, [one]), 1e-4)
 
 
 def test_it_is_not_trained(model: Path, tmp_path: Path) -> None:

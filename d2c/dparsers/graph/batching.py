@@ -66,7 +66,10 @@ class Batching:
         rows = self._rows(sentences)
         order = sorted(range(len(rows)), key=lambda i: len(rows[i].pieces), reverse=True)
         while order:
-            width, height = _shape(len(rows[order[0]].pieces))
+            longest = len(rows[order[0]].pieces)
+            width, height = _shape(longest)
+            if longest <= self.window:
+                width = min(width, self.window)
             while height >= 2 * len(order):  # few: a size that others have, too
                 height //= 2
             part, order = order[:height], order[height:]

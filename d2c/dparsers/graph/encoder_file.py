@@ -20,7 +20,7 @@ from d2c.base.model_files import check_file, read_as
 from d2c.dparsers.graph.tokenizer_file import TokenizerFile
 
 FOLDER = "encoder"  # in a model's directory
-WEIGHTS, TOKENIZER = "model.safetensors", "tokenizer.json"
+CONFIG, WEIGHTS, TOKENIZER = "config.json", "model.safetensors", "tokenizer.json"
 MOST_PIECES = 512  # pieces in a window: attention takes their square in time
 
 _MOST_BYTES, _MOST_HEADER = 1 << 33, 1 << 20  # of weights; of their names, a large encoder has 100 KB
@@ -30,11 +30,16 @@ _SCALE = ":scale"  # after the name of a matrix
 _BYTE, _LEAST_SCALE = 127, 1e-30  # the largest number of a byte; for rows of zeros
 
 
+def is_bert(config: Mapping[str, Any]) -> bool:
+    """Return whether an encoder with this configuration is BERT as it was published."""
+    kind = config.get("model_type"), config.get("hidden_act")
+    return kind == ("bert", "gelu") and not config.get("is_decoder")
+
+
 @dataclass(frozen=True, kw_only=True)
 class BertConfig:
     """What counts of BERT's config.json; names are those of `transformers`."""
 
-    model_type: str
     vocab_size: int
     hidden_size: int
     intermediate_size: int
@@ -43,14 +48,7 @@ class BertConfig:
     max_position_embeddings: int
     type_vocab_size: int
     layer_norm_eps: float
-    hidden_act: str
     pad_token_id: int | None = 0
-    is_decoder: bool = False
-
-    @property
-    def known(self) -> bool:
-        """Return whether it is BERT as it was published."""
-        return self.model_type == "bert" and self.hidden_act == "gelu" and not self.is_decoder
 
     @property
     def window(self) -> int:

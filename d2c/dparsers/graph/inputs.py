@@ -78,7 +78,8 @@ def pieces(tokenizer: Any, sentences: Sequence[Sequence[str]]) -> list[tuple[lis
 def _pieces(tokenizer: Any, sentences: Sequence[Sequence[str]]) -> list[tuple[list[int], list[int]]]:
     """Return what `pieces` does, -1 for words without pieces."""
     found = list[tuple[list[int], list[int]]]()
-    for words, one in zip(sentences, tokenizer.encode_batch(sentences, is_pretokenized=True), strict=True):
+    for words in sentences:
+        one = tokenizer.encode(words, is_pretokenized=True)  # `encode_batch` has threads, and is no quicker
         last = [0] + [-1] * len(words)
         for place, word in enumerate(one.word_ids):
             if word is not None:

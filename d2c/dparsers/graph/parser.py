@@ -10,10 +10,18 @@ from typing import Any, NoReturn, Self
 from d2c.base.batches import batches
 from d2c.base.errors import ModelError, needing
 from d2c.base.locks import SharedLock
-from d2c.base.model_files import read_as
+from d2c.base.model_files import read_as, read_json
 from d2c.dparsers.graph.batching import Batching
 from d2c.dparsers.graph.compiled import CompiledNetwork, openvino
-from d2c.dparsers.graph.encoder_file import FOLDER, WEIGHTS, BertConfig, read_tensors, read_tokenizer
+from d2c.dparsers.graph.encoder_file import (
+    CONFIG,
+    FOLDER,
+    WEIGHTS,
+    BertConfig,
+    is_bert,
+    read_tensors,
+    read_tokenizer,
+)
 from d2c.dparsers.graph.network_file import NETWORK, NetworkFile
 from d2c.dparsers.graph.scores import Found
 from d2c.packed.arcs import LEAST, single, with_packed_arcs
@@ -53,9 +61,10 @@ class CompiledParser(DependencyParser):
             with needing("this model", "fast"):
                 openvino()
         with loading(directory), _ONE_AT_A_TIME:
-            config = read_as(directory / FOLDER / "config.json", None, BertConfig)
-            if not config.known:
+            path = directory / FOLDER / CONFIG
+            if not is_bert(read_json(path)):
                 return None
+            config = read_as(path, None, BertConfig)
             network, arrays = NetworkFile.read(directory), read_tensors(directory / FOLDER / WEIGHTS)
             network.check(config.hidden_size)
             config.check(arrays)
