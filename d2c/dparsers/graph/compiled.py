@@ -29,9 +29,7 @@ from d2c.packed.arcs import PackedArcs
 # With this module `import openvino` reports to its makers, and writes into the home directory
 # (findings/openvino-import.sh); without it, it does neither.
 _TELEMETRY = "openvino_telemetry"
-_ARCS = (
-    128  # whose labels are scored at a time: more do not fit into the cache, and one size needs no new code
-)
+_ARCS = 128  # whose labels are scored at a time: what more of them take does not fit into the cache
 _GATES = 1, 0, 2, 3  # where OpenVINO's gates of an LSTM are in torch's: forget, input, cell, output
 
 
