@@ -226,6 +226,7 @@ UNITS = {"_id2unit": ["<PAD>", "<UNK>", "<EMPTY>", "<ROOT>", "a", "a"], "lower":
         (of_file("encoder/config.json", num_attention_heads=7), "7 heads of attention cannot share vectors"),
         (of_file("encoder/config.json", vocab_size=3), "of another shape"),
         (of_file("encoder/config.json", layer_norm_eps="no"), "layer_norm_eps"),
+        (of_file("encoder/config.json", layer_norm_eps=-1.0), "layer_norm_eps"),
         (of_file(NETWORK, format=2), "format"),
         (of_network("arguments", hidden_dim=1 << 40), "of another shape"),
         (of_network("arguments", num_layers=1 << 40), "more layers than it has"),

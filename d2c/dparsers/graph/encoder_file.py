@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from d2c.base.arrays import Longs
@@ -47,7 +48,7 @@ class BertConfig:
     num_attention_heads: int
     max_position_embeddings: int
     type_vocab_size: int
-    layer_norm_eps: float
+    layer_norm_eps: Annotated[float, Meta(gt=0, lt=1)]
     pad_token_id: int | None = 0
 
     @property
