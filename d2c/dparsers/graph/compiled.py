@@ -96,10 +96,10 @@ class CompiledNetwork:
 
     @property
     def compiles(self) -> bool:
-        """Return whether OpenVINO is installed, and has code for the processor."""
+        """Return whether OpenVINO has code for the processor."""
         try:
             return bool(self._requests)
-        except (ImportError, RuntimeError):
+        except RuntimeError:
             return False
 
     @cached_property

@@ -22,8 +22,8 @@ from d2c.dparsers.graph.tokenizer_file import TokenizerFile
 
 FOLDER = "encoder"  # in a model's directory
 CONFIG, WEIGHTS, TOKENIZER = "config.json", "model.safetensors", "tokenizer.json"
-MOST_PIECES = 512  # pieces in a window: attention takes their square in time
 
+_LONGEST = 512  # pieces in a window: attention takes their square in time
 _MOST_BYTES, _MOST_HEADER = 1 << 33, 1 << 20  # of weights; of their names, a large encoder has 100 KB
 _MOST_OTHER = 1 << 16  # bytes of any other file
 _TRIAL, _MOST_OF_LETTER = "It's 5,000 ﷺ é ½ 漢 😀 .", 20  # to try a tokenizer, and of a letter: NFKC has 18
@@ -51,14 +51,6 @@ class BertConfig:
     layer_norm_eps: Annotated[float, Meta(gt=0, lt=1)]
     pad_token_id: int | None = 0
 
-    @property
-    def window(self) -> int:
-        """Return how many pieces it takes at once. Raises ValueError for too few."""
-        window = min(MOST_PIECES, self.max_position_embeddings - 1 - max(0, self.pad_token_id or 0))
-        if window < 4:
-            raise ValueError(f"takes {window} pieces at once, which are too few")
-        return window
-
     def check(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Raise ValueError unless arrays [...], packed or not, have the shapes that it says."""
         size, inner = self.hidden_size, self.intermediate_size
@@ -80,6 +72,19 @@ class BertConfig:
         wanted = shapes | {f"{name}.{kind}": of for name, part in every.items() for kind, of in part.items()}
         if wanted != {name: one.shape for name, one in arrays.items() if not name.endswith(_SCALE)}:
             raise ValueError("the weights are of another shape")
+
+
+def window_of(config: Any, longest: int = _LONGEST) -> int:
+    """Return how many pieces an encoder takes at once, `longest` at most. Raises ValueError for too few.
+
+    config: `BertConfig`, or one of `transformers`
+    """
+    # RoBERTa's positions begin after that of the padding.
+    positions: int = config.max_position_embeddings - 1 - max(0, config.pad_token_id or 0)
+    window = min(_LONGEST, positions, longest)
+    if window < 4:
+        raise ValueError(f"takes {window} pieces at once, which are too few")
+    return window
 
 
 def read_tensors(path: Path) -> dict[str, NDArray[Any]]:

@@ -21,13 +21,14 @@ from d2c.dparsers.graph.encoder_file import (
     is_bert,
     read_tensors,
     read_tokenizer,
+    window_of,
 )
 from d2c.dparsers.graph.network_file import NETWORK, NetworkFile
-from d2c.dparsers.graph.scores import Found
-from d2c.packed.arcs import LEAST, single, with_packed_arcs
+from d2c.dparsers.graph.scores import Found, dtrees_of
+from d2c.packed.arcs import LEAST
 from d2c.protocols.abilities import DParserAbilities
 from d2c.protocols.directories import loading
-from d2c.protocols.dparser import DependencyParser, Report, with_arcs
+from d2c.protocols.dparser import DependencyParser, Report
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 
@@ -64,6 +65,10 @@ class CompiledParser(DependencyParser):
             path = directory / FOLDER / CONFIG
             if not is_bert(read_json(path)):
                 return None
+            try:
+                openvino()
+            except ImportError:
+                return None
             config = read_as(path, None, BertConfig)
             network, arrays = NetworkFile.read(directory), read_tensors(directory / FOLDER / WEIGHTS)
             network.check(config.hidden_size)
@@ -72,7 +77,7 @@ class CompiledParser(DependencyParser):
             compiled = CompiledNetwork(network, config, arrays)
             if not compiled.compiles:
                 return None
-            parser = cls(compiled, tokenizer, config.window)
+            parser = cls(compiled, tokenizer, window_of(config))
             next(parser.parse([Tokens(("a", "b"), ("A", "B"))]))  # what cannot parse says so now
         return parser
 
@@ -106,14 +111,7 @@ class CompiledParser(DependencyParser):
         for window in batches(sentences, _WINDOW, len):
             with _ONE_AT_A_TIME:
                 found = self._found([tokens for tokens in window if len(tokens)], least)
-            if self.abilities.tags:
-                tagged = iter([tuple(tags) for _, tags, _ in found])
-                window = [Tokens(one.forms, next(tagged) if len(one) else ()) for one in window]
-            packed = iter([arcs for *_, arcs in found])
-            for dtree in with_arcs(window, [arcs for arcs, *_ in found], "stanza"):
-                if least is not None:
-                    dtree = with_packed_arcs(dtree, next(packed) if dtree.heads else single(()))
-                yield dtree
+            yield from dtrees_of(window, found, self.abilities.tags, least)
 
     def _found(self, sentences: Sequence[Tokens], least: float | None) -> list[Found]:
         """Return what is found in sentences."""

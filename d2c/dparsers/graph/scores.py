@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from d2c.base.arrays import Floats
-from d2c.packed.arcs import LEAST, LEAST_LABEL, ArcLabels, PackedArcs, arcs_of, single
+from d2c.packed.arcs import (
+    LEAST,
+    LEAST_LABEL,
+    ArcLabels,
+    PackedArcs,
+    arcs_of,
+    single,
+    with_packed_arcs,
+)
 from d2c.packed.spanning import spanning_tree
-from d2c.protocols.dparser import Arcs
+from d2c.protocols.dparser import Arcs, with_arcs
+from d2c.trees.ctree import Tokens
+from d2c.trees.dtree import DTree
 
 Found = tuple[Arcs, Sequence[str], PackedArcs | None]  # of a sentence: arcs, tags, packed arcs
 _LEAST_LOG = math.log(LEAST_LABEL)
@@ -56,6 +66,24 @@ class GraphScores(NamedTuple):
             tags = self.tags[i] if self.tags else ()
             found.append(((tree, [self.names[label] for label in best]), tags, packed))
         return found
+
+
+def dtrees_of(
+    sentences: Sequence[Tokens], found: Sequence[Found], tagged: bool, least: float | None
+) -> Iterator[DTree]:
+    """Yield the d-trees of sentences, with packed arcs unless `least` is None.
+
+    found:  in those of at least one word
+    tagged: whether the tags are those that were found
+    """
+    if tagged:
+        tags = iter([tuple(own) for _, own, _ in found])
+        sentences = [Tokens(one.forms, next(tags) if len(one) else ()) for one in sentences]
+    packed = iter([own for *_, own in found])
+    for dtree in with_arcs(sentences, [arcs for arcs, *_ in found], "stanza"):
+        if least is not None:
+            dtree = with_packed_arcs(dtree, next(packed) if dtree.heads else single(()))
+        yield dtree
 
 
 def best_heads(scores: Floats) -> tuple[int, ...]:

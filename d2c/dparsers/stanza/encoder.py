@@ -24,7 +24,6 @@ from torch import Tensor, nn
 from d2c.base.errors import ModelError, needing
 from d2c.base.model_files import read_json
 from d2c.dparsers.graph.encoder_file import (
-    MOST_PIECES,
     WEIGHTS,
     check_files,
     check_heads,
@@ -32,6 +31,7 @@ from d2c.dparsers.graph.encoder_file import (
     read_tensors,
     try_tokenizer,
     unpacked,
+    window_of,
     windows,
 )
 from d2c.protocols.directories import loading
@@ -205,11 +205,7 @@ def _ready(model: nn.Module, tokenizer: Any) -> tuple[Encoder, Any]:
         raise ValueError("its tokenizer does not mark the ends of a sentence, or is none in tokenizer.json")
     if max(tokenizer.get_vocab().values(), default=0) >= config.vocab_size:
         raise ValueError("its tokenizer has more pieces than it has vectors")
-    # RoBERTa's positions begin after that of the padding.
-    positions = config.max_position_embeddings - 1 - max(0, config.pad_token_id or 0)
-    window = min(MOST_PIECES, positions, tokenizer.model_max_length)
-    if window < 4:
-        raise ValueError(f"takes {window} pieces at once, which are too few")
+    window = window_of(config, tokenizer.model_max_length)
     tokenizer.model_max_length = 1 << 60  # Stanza cuts nothing
     return Encoder(model, window, tokenizer.mask_token_id, tokenizer.all_special_ids), tokenizer
 

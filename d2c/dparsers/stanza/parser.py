@@ -25,6 +25,7 @@ from d2c.base.model_files import first_line
 from d2c.base.temporary import whole_directory
 from d2c.dparsers.graph.inputs import columns
 from d2c.dparsers.graph.network_file import NETWORK, NETWORK_WEIGHTS, NetworkFile, is_plain
+from d2c.dparsers.graph.scores import dtrees_of
 from d2c.dparsers.settings import StanzaSettings
 from d2c.dparsers.stanza.encoder import said_of
 from d2c.dparsers.stanza.graph import GraphNetwork, GraphNetworkTrainer, units
@@ -39,11 +40,11 @@ from d2c.dparsers.stanza.networks import (
 )
 from d2c.dparsers.stanza.tasks import ARGUMENTS, CHARLM, SMOOTHING, ArcTask, StanzaEstimator
 from d2c.dparsers.stanza.training import EncoderPair, Preset
-from d2c.packed.arcs import LEAST, single, with_packed_arcs
+from d2c.packed.arcs import LEAST
 from d2c.protocols.abilities import DParserAbilities
 from d2c.protocols.codes import read_trees
 from d2c.protocols.directories import SETTINGS, ModelFormat, loading
-from d2c.protocols.dparser import DependencyParser, Report, with_arcs
+from d2c.protocols.dparser import DependencyParser, Report
 from d2c.protocols.settings import FINETUNE
 from d2c.protocols.training import evaluating_arcs, thinned
 from d2c.trees.ctree import Tokens
@@ -202,14 +203,7 @@ class StanzaParser(StanzaEstimator, DependencyParser):
             with ONE_AT_A_TIME, quiet(), threads(self.settings.threads):
                 rows = [self._rows(tokens) for tokens in window if len(tokens)]
                 predicted = predict(self.trainer_, self.pretrain_, rows, least)
-            if self.abilities.tags:
-                found = iter([tuple(tags) for _, tags, _ in predicted])
-                window = [Tokens(one.forms, next(found) if len(one) else ()) for one in window]
-            arcs = iter([own for *_, own in predicted])
-            for dtree in with_arcs(window, [arcs for arcs, *_ in predicted], "stanza"):
-                if least is not None:
-                    dtree = with_packed_arcs(dtree, next(arcs) if dtree.heads else single(()))
-                yield dtree
+            yield from dtrees_of(window, predicted, self.abilities.tags, least)
 
     def _rows(
         self, tokens: Tokens, heads: Iterable[int] | None = None, labels: Iterable[str] | None = None
