@@ -1,4 +1,5 @@
-"""What may stand in the `tokenizer.json` of an encoder: components that tokenisers of `encoder.KINDS` have.
+"""What may stand in the `tokenizer.json` of an encoder: components that tokenisers of
+`d2c.dparsers.stanza.encoder.KINDS` have.
 
 Those of the tokenizers library can do much more: rewrite a letter into a thousand, split by any regular
 expression. What is here reads a text in linear time and makes some pieces of a letter at most. Structs have
