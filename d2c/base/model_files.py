@@ -187,7 +187,8 @@ def reading(path: Path) -> Iterator[None]:
 
 def first_line(error: BaseException) -> str:
     """Return the message of an error, in one line that is not too long."""
-    line = str(error).strip().partition("\n")[0] or type(error).__name__
+    said = f"has no {error}" if isinstance(error, KeyError) else str(error)
+    line = said.strip().partition("\n")[0] or type(error).__name__
     return shortened(line, _LONGEST)
 
 

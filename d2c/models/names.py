@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 from d2c.base.errors import ModelError
 from d2c.base.model_files import read_json
+from d2c.dparsers.graph.directory import OF_OPENVINO, OF_TORCH, has, is_compiled
 
 DEFAULTS = "en", "en-small"  # the first one whose packages are installed
 DIRECTORIES = "D2C_MODELS"  # names directories of models, with os.pathsep between them
@@ -26,10 +27,7 @@ CARD = "card.json"
 SETTINGS = "model.json"  # what makes a directory a model
 ENTRY_POINTS = "d2c.models"  # the group of those that name models
 BUNDLED = "d2c"
-_COMPILED = Path("dparser", "network.json")  # of `d2c.dparsers.graph`
-_OF_TORCH = "stanza", "torch", "transformers"
-_PACKAGES = "spacy", *_OF_TORCH  # that a model may need
-_INSTEAD = "openvino", "safetensors", "tokenizers"  # of which a graph parser over BERT makes do
+_PACKAGES = "spacy", *OF_TORCH  # that a model may need
 
 
 class Available(NamedTuple):
@@ -84,8 +82,11 @@ def missing(directory: Path) -> list[str]:
     """
     versions = card_of(directory).get("versions")
     packages = versions if isinstance(versions, dict) else {}
-    compiled = (directory / _COMPILED).is_file() and all(map(find_spec, _INSTEAD))
-    needed = [name for name in _PACKAGES if name in packages and not (compiled and name in _OF_TORCH)]
+    try:
+        compiled = has(OF_OPENVINO) and is_compiled(directory / "dparser")
+    except ModelError:
+        compiled = False
+    needed = [name for name in _PACKAGES if name in packages and not (compiled and name in OF_TORCH)]
     return [name for name in needed if not find_spec(name)]
 
 

@@ -42,7 +42,7 @@ from d2c.base.batches import batches
 from d2c.base.errors import ModelError
 from d2c.base.progress import log
 from d2c.base.settings import Told
-from d2c.dparsers.graph.encoder_file import FOLDER
+from d2c.dparsers.graph.directory import FOLDER
 from d2c.dparsers.stanza.encoder import (
     NAME,
     Encoder,

@@ -28,8 +28,9 @@ from stanza.models.common.utils import simplify_punct
 
 from d2c.base.errors import ModelError
 from d2c.dparsers.graph import compiled, parser
+from d2c.dparsers.graph import directory as files
+from d2c.dparsers.graph.directory import NETWORK, NETWORK_WEIGHTS
 from d2c.dparsers.graph.inputs import simplified
-from d2c.dparsers.graph.network_file import NETWORK, NETWORK_WEIGHTS
 from d2c.dparsers.graph.parser import CompiledParser
 from d2c.dparsers.settings import StanzaSettings
 from d2c.dparsers.stanza.parser import StanzaParser
@@ -155,6 +156,10 @@ def test_it_is_taken_where_it_can_be(model: Path, tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(parser, "_NVIDIA", tmp_path)
     assert loaded() is StanzaParser and loaded("cpu") is CompiledParser
     assert CompiledParser.opened(model, "cuda") is None
+    for name in ("stanza", "transformers"):  # torch alone makes no parser of a GPU
+        with monkeypatch.context() as patch:
+            patch.setattr(files, "find_spec", lambda own, name=name: None if own == name else own)
+            assert loaded() is CompiledParser
     monkeypatch.setattr(compiled, "openvino", unable)
     assert loaded("cpu") is StanzaParser
     with pytest.raises(ModelError, match="holds no network that OpenVINO can compute here"):
@@ -196,6 +201,10 @@ def of_file(name: str, **said: object) -> Callable[[Path], object]:
     return change
 
 
+def of_tokenizer(name: str, said: object) -> Callable[[Path], object]:
+    return of_file("encoder/tokenizer.json", **{name: said})
+
+
 def of_network(part: str, **said: object) -> Callable[[Path], object]:
     def change(directory: Path) -> None:
         found = json.loads((directory / NETWORK).read_text())
@@ -206,13 +215,21 @@ def of_network(part: str, **said: object) -> Callable[[Path], object]:
 
 
 def weights(change: Callable[[Any], Any]) -> Callable[[Path], object]:
+    return of_weights(NETWORK_WEIGHTS, lambda found: {name: change(array) for name, array in found.items()})
+
+
+def of_weights(file: str, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Callable[[Path], object]:
     def changed(directory: Path) -> None:
         from safetensors.numpy import load_file, save_file
 
-        found = load_file(directory / NETWORK_WEIGHTS)
-        save_file({name: change(array) for name, array in found.items()}, directory / NETWORK_WEIGHTS)
+        save_file(change(load_file(directory / file)), directory / file)
 
     return changed
+
+
+def scaled(found: dict[str, Any]) -> dict[str, Any]:
+    """Return BERT's weights with scales that make them infinite."""
+    return {name: np.full_like(one, 3e38) if name.endswith(":scale") else one for name, one in found.items()}
 
 
 UNITS = {"_id2unit": ["<PAD>", "<UNK>", "<EMPTY>", "<ROOT>", "a", "a"], "lower": False}
@@ -228,6 +245,14 @@ UNITS = {"_id2unit": ["<PAD>", "<UNK>", "<EMPTY>", "<ROOT>", "a", "a"], "lower":
         (of_file("encoder/config.json", layer_norm_eps="no"), "layer_norm_eps"),
         (of_file("encoder/config.json", layer_norm_eps=-1.0), "layer_norm_eps"),
         (of_file(NETWORK, format=2), "format"),
+        (of_file("dparser.json", format=2), "format"),
+        (of_file("dparser.json", dparser="spacy"), "holds no stanza parser"),
+        (of_file("dparser.json", model_type="transition"), "are of different networks"),
+        (lambda directory: (directory / NETWORK).write_text('{"format": 1}'), "has no 'arguments'"),
+        (of_network("arguments", model_type="transition"), "what none of its kind is"),
+        (of_network("arguments", char=True), "what none of its kind is"),
+        (of_network("arguments", reversed=True), "what none of its kind is"),
+        (of_tokenizer("post_processor", None), "does not mark the ends of a sentence"),
         (of_network("arguments", hidden_dim=1 << 40), "of another shape"),
         (of_network("arguments", num_layers=1 << 40), "more layers than it has"),
         (of_network("arguments", word_emb_dim="many"), "int"),
@@ -236,6 +261,9 @@ UNITS = {"_id2unit": ["<PAD>", "<UNK>", "<EMPTY>", "<ROOT>", "a", "a"], "lower":
         (of_network("vocabulary", xpos=[]), "cannot be loaded"),
         (weights(lambda array: array * np.float16("nan")), "some of the weights are no numbers"),
         (weights(lambda array: array[:1]), "of another shape"),
+        (weights(lambda array: array.astype(np.float64)), "are of the type float64"),
+        (of_weights(NETWORK_WEIGHTS, lambda found: found | {"x": np.zeros(1, np.float16)}), "weights x are"),
+        (of_weights("encoder/model.safetensors", scaled), "is too large"),
         (lambda directory: (directory / NETWORK_WEIGHTS).write_bytes(b"no"), "cannot be loaded"),
         (lambda directory: (directory / NETWORK_WEIGHTS).unlink(), "No such file"),
         (lambda directory: (directory / NETWORK).write_text("[]"), "holds no settings"),
@@ -267,11 +295,30 @@ print(next(own.parse([Tokens(("the", "cat", "sees"), ("DT", "NN", "VB"))])).head
     assert done.stdout.strip() == str(expected.heads), done.stderr
 
 
-def test_what_to_install(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "openvino", None)
-    monkeypatch.setattr(parser, "find_spec", lambda name: None)
-    with pytest.raises(ModelError, match=r"needs a package .*: .*install -e '\.\[fast\]'"):
-        load_dparser("stanza", model, {})
+@pytest.mark.parametrize(
+    ("absent", "device", "says"),
+    [
+        (("torch", "openvino"), None, r"needs openvino here: .*'\.\[fast\]'"),
+        (("torch", "tokenizers"), "cpu", r"needs tokenizers here: .*'\.\[fast\]'"),
+        (("torch", "stanza"), "cuda", r"needs stanza, torch here: .*'\.\[transformers\]'"),
+    ],
+)
+def test_what_to_install(
+    absent: tuple[str, ...], device: str | None, says: str, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "find_spec", lambda name: None if name in absent else name)
+    with pytest.raises(ModelError, match=says):
+        load_dparser("stanza", model, {"device": device})
+
+
+def test_what_a_tokenizer_says_of_cutting_and_padding_does_not_count(model: Path, tmp_path: Path) -> None:
+    expected = parsed(CompiledParser.load(model), SENTENCES)
+    shutil.copytree(model, tmp_path / "copy")
+    cut = {"direction": "Right", "max_length": 4, "strategy": "LongestFirst", "stride": 0}
+    padded = {"strategy": {"Fixed": 50}, "direction": "Right", "pad_to_multiple_of": None}
+    padded |= {"pad_id": 0, "pad_type_id": 0, "pad_token": "[PAD]"}
+    of_file("encoder/tokenizer.json", truncation=cut, padding=padded)(tmp_path / "copy")
+    assert_same(parsed(CompiledParser.load(tmp_path / "copy"), SENTENCES), expected, 0.0)
 
 
 def ran(code: str, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:

@@ -16,8 +16,8 @@ import torch
 pytest.importorskip("stanza")
 
 from d2c.base.errors import ModelError
-from d2c.dparsers.graph.encoder_file import FOLDER, packed, unpacked, windows
-from d2c.dparsers.graph.network_file import NETWORK, NETWORK_WEIGHTS
+from d2c.dparsers.graph.directory import FOLDER, NETWORK, NETWORK_WEIGHTS
+from d2c.dparsers.graph.encoder_file import packed, unpacked, windows
 from d2c.dparsers.settings import StanzaSettings, StanzaTaggerSettings
 from d2c.dparsers.stanza.encoder import KINDS, Encoder, load_encoder, read_encoder, save_encoder
 from d2c.dparsers.stanza.graph import SmoothedLoss

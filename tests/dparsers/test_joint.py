@@ -9,8 +9,8 @@ import pytest
 
 pytest.importorskip("stanza")
 
+from d2c.dparsers.graph.directory import NETWORK_WEIGHTS
 from d2c.dparsers.graph.inputs import shape
-from d2c.dparsers.graph.network_file import NETWORK_WEIGHTS
 from d2c.dparsers.settings import StanzaSettings
 from d2c.dparsers.stanza.parser import StanzaParser
 from d2c.protocols.dparser import Evaluation

@@ -17,7 +17,7 @@ from d2c.base.errors import ModelError
 from d2c.commands.cli import cli
 from d2c.commands.parse import model_and_inputs, parse
 from d2c.models.model import read_model_settings
-from d2c.models.names import available, default, find, passed_over, scores_of
+from d2c.models.names import available, default, find, missing, passed_over, scores_of
 
 FORMAT = {"format": 2, "route": "cky", "dparser": "gold"}
 
@@ -70,6 +70,26 @@ def test_the_default_has_its_packages(folders: tuple[Path, Path], monkeypatch: p
     assert run.stderr.startswith(
         "d2c: en-small parses; better is en: in the clone of d2c, pip install -e '.[transformers]'\n"
     )
+
+
+def test_torch_is_missing_only_where_openvino_does_not_compute(
+    folders: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = make(folders[0] / "xx", versions={"torch": "2"})
+    monkeypatch.setattr("d2c.models.names.find_spec", lambda name: None)
+    monkeypatch.setattr(
+        "d2c.dparsers.graph.directory.find_spec", lambda name: None if name == "torch" else name
+    )
+    (model / "dparser" / "encoder").mkdir(parents=True)
+    config = model / "dparser" / "encoder" / "config.json"
+    config.write_text('{"model_type": "bert", "hidden_act": "gelu"}')
+    assert missing(model) == ["torch"]
+    (model / "dparser" / "network.json").write_text("{}")
+    assert missing(model) == []
+    config.write_text('{"model_type": "roberta", "hidden_act": "gelu"}')
+    assert missing(model) == ["torch"]
+    config.write_text("broken")
+    assert missing(model) == ["torch"]
 
 
 def test_a_card_names_no_code(folders: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:

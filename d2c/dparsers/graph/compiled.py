@@ -96,10 +96,10 @@ class CompiledNetwork:
 
     @property
     def compiles(self) -> bool:
-        """Return whether OpenVINO has code for the processor."""
+        """Return whether OpenVINO can be imported, and has code for the processor."""
         try:
             return bool(self._requests)
-        except RuntimeError:
+        except (ImportError, RuntimeError):
             return False
 
     @cached_property

@@ -18,10 +18,8 @@ from numpy.typing import NDArray
 from d2c.base.arrays import Longs
 from d2c.base.errors import ModelError
 from d2c.base.model_files import check_file, read_as
+from d2c.dparsers.graph.directory import TOKENIZER, WEIGHTS
 from d2c.dparsers.graph.tokenizer_file import TokenizerFile
-
-FOLDER = "encoder"  # in a model's directory
-CONFIG, WEIGHTS, TOKENIZER = "config.json", "model.safetensors", "tokenizer.json"
 
 _LONGEST = 512  # pieces in a window: attention takes their square in time
 _MOST_BYTES, _MOST_HEADER = 1 << 33, 1 << 20  # of weights; of their names, a large encoder has 100 KB
@@ -29,12 +27,7 @@ _MOST_OTHER = 1 << 16  # bytes of any other file
 _TRIAL, _MOST_OF_LETTER = "It's 5,000 ﷺ é ½ 漢 😀 .", 20  # to try a tokenizer, and of a letter: NFKC has 18
 _SCALE = ":scale"  # after the name of a matrix
 _BYTE, _LEAST_SCALE = 127, 1e-30  # the largest number of a byte; for rows of zeros
-
-
-def is_bert(config: Mapping[str, Any]) -> bool:
-    """Return whether an encoder with this configuration is BERT as it was published."""
-    kind = config.get("model_type"), config.get("hidden_act")
-    return kind == ("bert", "gelu") and not config.get("is_decoder")
+UNSEEN = "-"  # in place of a word of which a tokenizer makes no pieces
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,11 +81,14 @@ def window_of(config: Any, longest: int = _LONGEST) -> int:
 
 
 def read_tensors(path: Path) -> dict[str, NDArray[Any]]:
-    """Return the arrays in a file [...], all of them numbers. Raises ModelError, ValueError."""
+    """Return the arrays in a file [...], packed or of floating point. Raises ModelError, ValueError."""
     from safetensors.numpy import load_file
 
     _check_header(path)
     arrays: dict[str, NDArray[Any]] = load_file(path)
+    for name, array in arrays.items():
+        if array.dtype not in (np.float32, np.float16) and name + _SCALE not in arrays:
+            raise ValueError(f"the weights {name} are of the type {array.dtype}")
     if not all(np.isfinite(array).all() for array in arrays.values()):
         raise ValueError("some of the weights are no numbers")
     return arrays
@@ -120,7 +116,10 @@ def unpacked(arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
         scale, of = arrays[name], name.removesuffix(_SCALE)
         if of not in weights or weights[of].dtype != np.int8 or scale.shape != weights[of].shape[:1]:
             raise ValueError(f"{name} is the scale of no matrix")
-        weights[of] = weights[of].astype(np.float32) * scale[:, None]
+        with np.errstate(over="ignore"):
+            weights[of] = weights[of].astype(np.float32) * scale[:, None]
+        if not np.isfinite(weights[of]).all():
+            raise ValueError(f"{name} is too large")
     return weights
 
 
@@ -153,27 +152,28 @@ def read_tokenizer(directory: Path, size: int) -> Any:
 
     check_files(directory)
     tokenizer = Tokenizer.from_file(str(directory / TOKENIZER))
-    try_tokenizer(lambda text: tokenizer.encode(text).ids, size)
-    if max(tokenizer.get_vocab().values(), default=0) >= size:
-        raise ValueError("its tokenizer has more pieces than it has vectors")
+    try_tokenizer(tokenizer, size)
     return tokenizer
 
 
-def try_tokenizer(pieces_of: Any, size: int) -> None:
-    """Raise ValueError unless a tokenizer makes some pieces of a sentence, of which there are so many.
-
-    pieces_of: returns the numbers of the pieces of a text
-    """
+def try_tokenizer(tokenizer: Any, size: int) -> None:
+    """Raise ValueError unless a tokenizer of the library `tokenizers` makes some pieces of any sentence, of
+    which there are so many, and marks the ends. What its file says of cutting and padding does not count."""
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
     try:
-        pieces = pieces_of(_TRIAL)
+        pieces, unseen = tokenizer.encode(_TRIAL).ids, tokenizer.encode([UNSEEN], is_pretokenized=True)
     except BaseException as error:
         if type(error).__name__ != "PanicException":  # of the library, which is written in Rust
             raise
         raise ValueError(f"its tokenizer fails: {error}") from None
-    if max(pieces) >= size:
+    if max([*tokenizer.get_vocab().values(), *pieces], default=0) >= size:
         raise ValueError("its tokenizer has more pieces than it has vectors")
     if len(pieces) > _MOST_OF_LETTER * len(_TRIAL):
         raise ValueError(f"its tokenizer makes {len(pieces):,} pieces of {len(_TRIAL)} letters")
+    words = unseen.word_ids
+    if 0 not in words or words[0] == 0 or words[-1] == 0:
+        raise ValueError(f"its tokenizer makes no piece of {UNSEEN}, or does not mark the ends of a sentence")
 
 
 def windows(lengths: list[int], size: int) -> tuple[Longs, Longs, tuple[Longs, Longs]]:

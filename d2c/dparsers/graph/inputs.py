@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from d2c.dparsers.graph.encoder_file import UNSEEN
 from d2c.trees.ctree import Tokens
 
 _LETTERS = 1000  # of a word that are seen: an encoder may take a piece for each
 _BLANK = "_"
 _ASKING, _CALLING = "?？︖﹖⁇", "!！︕﹗‼"
-_UNSEEN = "-"  # in place of a word of which a tokenizer makes no pieces
 
 
 class Columns(NamedTuple):
@@ -69,7 +69,7 @@ def pieces(tokenizer: Any, sentences: Sequence[Sequence[str]]) -> list[tuple[lis
     for i, (_, last) in enumerate(found):
         if -1 in last:
             pairs = zip(sentences[i], last[1:], strict=True)
-            again[i] = [_UNSEEN if place < 0 else form for form, place in pairs]
+            again[i] = [UNSEEN if place < 0 else form for form, place in pairs]
     for i, one in zip(again, _pieces(tokenizer, [*again.values()]), strict=True):
         found[i] = one
     return found

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from d2c.base.model_files import as_type, read_settings, write_settings
+from d2c.dparsers.graph.directory import NETWORK, NETWORK_WEIGHTS
 from d2c.dparsers.graph.encoder_file import read_tensors
 
-NETWORK, NETWORK_WEIGHTS = "network.json", "network.safetensors"
 COLUMNS = "word", "upos", "xpos", "lemma"  # that have embeddings
 PREFIX = ("<PAD>", "<UNK>", "<EMPTY>", "<ROOT>")  # with which Stanza begins every vocabulary
 UNKNOWN_UNIT, ROOT_UNIT = 1, 3
@@ -25,6 +25,8 @@ _FORMAT = 1
 _NUMBERED, _NUMBERS = "_id2unit", "_unit2id"  # the latter follow from the former
 # What such a network does not have, by Stanza's names.
 _WITHOUT = ("char", "charlm", "pretrain", "linearization", "distance", "use_arc_embedding", "use_ufeats")
+_KINDS = "graph", "joint"
+_OF_TRAINING = "drop_replacement"  # what stands for hidden words
 _SIZES = "hidden_dim", "deep_biaff_hidden_dim", "num_layers", "word_emb_dim", "tag_emb_dim"
 
 Weights = Mapping[str, NDArray[Any]]
@@ -40,7 +42,7 @@ class UnitNumbers(dict[str, int]):
 class NetworkFile(NamedTuple):
     """What the files of a network hold.
 
-    arguments:  of Stanza's training program
+    arguments:  of Stanza's training program; `is_plain` is true of them
     vocabulary: the state of Stanza's vocabulary
     weights:    by Stanza's names
     """
@@ -54,8 +56,10 @@ class NetworkFile(NamedTuple):
         """Return what `write` wrote. Raises ModelError, ValueError."""
         said = read_settings(directory / NETWORK, _FORMAT)
         arguments, vocabulary = (as_type(said[name], dict[str, Any]) for name in ("arguments", "vocabulary"))
+        if not is_plain(arguments, vocabulary):
+            raise ValueError(f"{NETWORK} says of the network what none of its kind is")
         for part in vocabulary.values():
-            if isinstance(part.get(_NUMBERED), list):
+            if _is_list(part):
                 part[_NUMBERS] = {unit: i for i, unit in enumerate(as_type(part[_NUMBERED], list[str]))}
         return cls(arguments, vocabulary, read_tensors(directory / NETWORK_WEIGHTS))
 
@@ -99,15 +103,15 @@ class NetworkFile(NamedTuple):
         return tuple(one for one in COLUMNS if self.arguments.get(f"use_{one}", True))
 
     def check(self, size: int) -> None:
-        """Raise ValueError unless all weights are there, and have the shapes that sizes and vocabulary say.
+        """Raise ValueError unless the weights are those of the network, and of the shapes that it says.
 
         size: of an encoder's vectors
         """
         expected = self._shapes(size)
-        found = {name: array.shape for name, array in self.weights.items()}
-        for name, wanted in expected.items():
-            if found.get(name) != wanted:
-                raise ValueError(f"the weights {name} are of another shape")
+        found = {name: array.shape for name, array in self.weights.items() if name != _OF_TRAINING}
+        for name in sorted(expected.keys() | found.keys()):
+            if found.get(name) != expected.get(name):
+                raise ValueError(f"the weights {name} are missing, superfluous, or of another shape")
 
     def _shapes(self, size: int) -> dict[str, tuple[int, ...]]:
         hidden, deep, layers, of_word, of_tag = map(self.size, _SIZES)
@@ -145,7 +149,8 @@ class NetworkFile(NamedTuple):
 def is_plain(arguments: Mapping[str, Any], vocabulary: Mapping[str, Any]) -> bool:
     """Return whether a network, of these arguments and state of its vocabulary, can be kept so."""
     return (
-        bool(arguments.get("bert_model") and arguments.get("bert_hidden_layers"))
+        arguments["model_type"] in _KINDS
+        and bool(arguments.get("bert_model") and arguments.get("bert_hidden_layers"))
         and not any(arguments.get(name) for name in (*_WITHOUT, "reversed"))
         and all(int(arguments[name]) > 0 for name in _SIZES)
         and all(_is_list(vocabulary[name]) for name in (*COLUMNS, "deprel"))

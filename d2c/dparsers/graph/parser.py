@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NoReturn, Self
 
 from d2c.base.batches import batches
-from d2c.base.errors import ModelError, needing
+from d2c.base.errors import ModelError
 from d2c.base.locks import SharedLock
-from d2c.base.model_files import read_as, read_json
+from d2c.base.model_files import read_as
 from d2c.dparsers.graph.batching import Batching
-from d2c.dparsers.graph.compiled import CompiledNetwork, openvino
-from d2c.dparsers.graph.encoder_file import (
+from d2c.dparsers.graph.compiled import CompiledNetwork
+from d2c.dparsers.graph.directory import (
     CONFIG,
     FOLDER,
+    FORMAT,
+    NETWORK,
+    OF_OPENVINO,
+    OF_TORCH,
     WEIGHTS,
-    BertConfig,
-    is_bert,
-    read_tensors,
-    read_tokenizer,
-    window_of,
+    check_packages,
+    has,
+    is_compiled,
 )
-from d2c.dparsers.graph.network_file import NETWORK, NetworkFile
+from d2c.dparsers.graph.encoder_file import BertConfig, read_tensors, read_tokenizer, window_of
+from d2c.dparsers.graph.network_file import NetworkFile
 from d2c.dparsers.graph.scores import Found, dtrees_of
 from d2c.packed.arcs import LEAST
 from d2c.protocols.abilities import DParserAbilities
@@ -51,26 +53,32 @@ class CompiledParser(DependencyParser):
     def opened(cls, directory: Path, device: str | None = None) -> Self | None:
         """Return the parser in a model's directory; None for one that torch has to compute: where there is a
         GPU, with another encoder than BERT, or where OpenVINO is not there or has no code for the processor.
-        Raises ModelError.
+        Raises ModelError, also where torch would have to and is not there.
 
-        device: cpu, cuda, ...; None: a GPU if torch is installed and may find one
+        device: cpu, cuda, ...; None: a GPU if torch can compute there and may find one
         """
-        on_cpu = device == "cpu" or device is None and not (_NVIDIA.exists() and find_spec("torch"))
-        if not on_cpu or not (directory / NETWORK).exists():
+        directory = Path(directory)
+        if not (directory / NETWORK).exists():
             return None
-        if not find_spec("stanza"):
-            with needing("this model", "fast"):
-                openvino()
+        by_torch, extra = has(OF_TORCH), "transformers"
+        on_cpu = device == "cpu" or device is None and not (by_torch and _NVIDIA.exists())
+        if on_cpu and is_compiled(directory):
+            if has(OF_OPENVINO) and (parser := cls._compiled(directory)):
+                return parser
+            extra = extra if has(OF_OPENVINO) else "fast"
+        if not by_torch:
+            check_packages(directory, OF_OPENVINO if extra == "fast" else OF_TORCH, extra)
+        return None
+
+    @classmethod
+    def _compiled(cls, directory: Path) -> Self | None:
+        """Return the parser, or None where OpenVINO has no code for the processor. Raises ModelError."""
+        said = FORMAT.read(directory)
         with loading(directory), _ONE_AT_A_TIME:
-            path = directory / FOLDER / CONFIG
-            if not is_bert(read_json(path)):
-                return None
-            try:
-                openvino()
-            except ImportError:
-                return None
-            config = read_as(path, None, BertConfig)
+            config = read_as(directory / FOLDER / CONFIG, None, BertConfig)
             network, arrays = NetworkFile.read(directory), read_tensors(directory / FOLDER / WEIGHTS)
+            if said.get("model_type") != network.arguments["model_type"]:
+                raise ValueError(f"{FORMAT.file} and {NETWORK} are of different networks")
             network.check(config.hidden_size)
             config.check(arrays)
             tokenizer = read_tokenizer(directory / FOLDER, config.vocab_size)

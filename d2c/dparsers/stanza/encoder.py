@@ -23,8 +23,8 @@ from torch import Tensor, nn
 
 from d2c.base.errors import ModelError, needing
 from d2c.base.model_files import read_json
+from d2c.dparsers.graph.directory import WEIGHTS
 from d2c.dparsers.graph.encoder_file import (
-    WEIGHTS,
     check_files,
     check_heads,
     packed,
@@ -149,9 +149,8 @@ def save_encoder(encoder: Encoder, tokenizer: Any, directory: Path) -> None:
     with _transformers(directory):
         encoder.config.save_pretrained(directory)
         unlimited, tokenizer.model_max_length = tokenizer.model_max_length, encoder.window
-        if tokenizer.is_fast:  # else its file depends on how it was called last
-            tokenizer.backend_tokenizer.no_truncation()
-            tokenizer.backend_tokenizer.no_padding()
+        tokenizer.backend_tokenizer.no_truncation()  # else its file depends on how it was called last
+        tokenizer.backend_tokenizer.no_padding()
         tokenizer.save_pretrained(directory)
         tokenizer.model_max_length = unlimited
         from safetensors.numpy import save_file
@@ -189,7 +188,6 @@ def read_encoder(directory: Path) -> tuple[Encoder, Any]:
         model = _of_transformers(hf, config)  # which has numbers besides its weights
         model.load_state_dict({name: tensor.float() for name, tensor in weights.items()}, assign=True)
         tokenizer = hf.PreTrainedTokenizerFast.from_pretrained(directory, local_files_only=True)
-        try_tokenizer(lambda text: tokenizer(text)["input_ids"], config.vocab_size)
         return _ready(model, tokenizer)
 
 
@@ -203,8 +201,7 @@ def _ready(model: nn.Module, tokenizer: Any) -> tuple[Encoder, Any]:
     config: Any = model.config
     if not tokenizer.is_fast or tokenizer.cls_token_id is None or tokenizer.sep_token_id is None:
         raise ValueError("its tokenizer does not mark the ends of a sentence, or is none in tokenizer.json")
-    if max(tokenizer.get_vocab().values(), default=0) >= config.vocab_size:
-        raise ValueError("its tokenizer has more pieces than it has vectors")
+    try_tokenizer(tokenizer.backend_tokenizer, config.vocab_size)
     window = window_of(config, tokenizer.model_max_length)
     tokenizer.model_max_length = 1 << 60  # Stanza cuts nothing
     return Encoder(model, window, tokenizer.mask_token_id, tokenizer.all_special_ids), tokenizer

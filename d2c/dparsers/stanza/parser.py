@@ -23,8 +23,9 @@ from d2c.base.errors import ModelError
 from d2c.base.locks import one_thread
 from d2c.base.model_files import first_line
 from d2c.base.temporary import whole_directory
+from d2c.dparsers.graph.directory import FORMAT, NETWORK, NETWORK_WEIGHTS
 from d2c.dparsers.graph.inputs import columns
-from d2c.dparsers.graph.network_file import NETWORK, NETWORK_WEIGHTS, NetworkFile, is_plain
+from d2c.dparsers.graph.network_file import NetworkFile, is_plain
 from d2c.dparsers.graph.scores import dtrees_of
 from d2c.dparsers.settings import StanzaSettings
 from d2c.dparsers.stanza.encoder import said_of
@@ -43,7 +44,7 @@ from d2c.dparsers.stanza.training import EncoderPair, Preset
 from d2c.packed.arcs import LEAST
 from d2c.protocols.abilities import DParserAbilities
 from d2c.protocols.codes import read_trees
-from d2c.protocols.directories import SETTINGS, ModelFormat, loading
+from d2c.protocols.directories import SETTINGS, loading
 from d2c.protocols.dparser import DependencyParser, Report
 from d2c.protocols.settings import FINETUNE
 from d2c.protocols.training import evaluating_arcs, thinned
@@ -93,10 +94,6 @@ class StanzaParser(StanzaEstimator, DependencyParser):
     """
 
     FILE: ClassVar[str] = "parser.pt"
-    # The model directory: the settings and these files.
-    FORMAT: ClassVar[ModelFormat] = ModelFormat(
-        "dparser", "stanza", 1, ("model_type", "preset", "transformer", "epochs", "seed")
-    )
     PRESETS: ClassVar[Mapping[str, Preset]] = PRESETS
     settings: StanzaSettings
 
@@ -135,18 +132,18 @@ class StanzaParser(StanzaEstimator, DependencyParser):
             self._learn(build, arguments, preset, staging, train, dev)
             if self.pretrain_ is not None:
                 self.pretrain_.save(str(staging / _VECTORS))
-            self.FORMAT.write(staging, said_of(settings.transformer), settings)
+            FORMAT.write(staging, said_of(settings.transformer), settings)
             self._load(staging)  # at once: Stanza only logs it where a model cannot be written
         return self
 
     @classmethod
     def load(cls, directory: Path, device: str | None = None) -> Self:
         """Return the parser that `train` left, which cannot bring code with it. Raises ModelError."""
-        said = cls.FORMAT.read(directory)
+        said = FORMAT.read(directory)
         if said.get("model_type") == "transition":
             raise ModelError(f"{directory}: {GONE}")
         with ONE_AT_A_TIME, quiet(), loading(directory), one_thread():
-            parser = cls(StanzaSettings(device=device, **cls.FORMAT.parameters_in(said)))
+            parser = cls(StanzaSettings(device=device, **FORMAT.parameters_in(said)))
             parser._load(Path(directory))
             next(parser.parse([Tokens(("a", "b"), ("A", "B"))]))  # what cannot parse says so now
         return parser
@@ -154,7 +151,8 @@ class StanzaParser(StanzaEstimator, DependencyParser):
     def _load(self, directory: Path) -> None:
         """Load the networks. Raises ModelError."""
         vectors, charlm = directory / _VECTORS, (directory / _CHARLM[0]).exists()
-        with loading(directory / self.FILE):
+        kept = NETWORK if (directory / NETWORK).exists() else self.FILE
+        with loading(directory / kept):
             pretrain = self.pretrain_ = read_vectors(vectors) if vectors.exists() else None
 
             def own(config: Mapping[str, Any]) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from torch import Tensor
 
 from d2c.base.batches import batches
 from d2c.base.errors import ParameterError
-from d2c.dparsers.graph.encoder_file import FOLDER
+from d2c.dparsers.graph.directory import FOLDER
 from d2c.dparsers.settings import StanzaTaggerSettings
 from d2c.dparsers.stanza.encoder import NAME, Encoder, load_encoder, read_encoder, save_encoder
 from d2c.dparsers.stanza.graph import GraphNetwork, GraphNetworkTrainer
