@@ -60,14 +60,15 @@ class CompiledParser(DependencyParser):
         directory = Path(directory)
         if not (directory / NETWORK).exists():
             return None
-        by_torch, extra = has(OF_TORCH), "transformers"
+        by_torch, needed = has(OF_TORCH), (OF_TORCH, "transformers")
         on_cpu = device == "cpu" or device is None and not (by_torch and _NVIDIA.exists())
         if on_cpu and is_compiled(directory):
-            if has(OF_OPENVINO) and (parser := cls._compiled(directory)):
+            if not has(OF_OPENVINO):
+                needed = OF_OPENVINO, "fast"
+            elif parser := cls._compiled(directory):
                 return parser
-            extra = extra if has(OF_OPENVINO) else "fast"
         if not by_torch:
-            check_packages(directory, OF_OPENVINO if extra == "fast" else OF_TORCH, extra)
+            check_packages(directory, *needed)
         return None
 
     @classmethod
