@@ -35,7 +35,7 @@ from d2c.commands.options import (
 from d2c.commands.progress import ReadShare, heartbeat, progress
 from d2c.commands.terminal import report_cut, report_repairs, say, warn_of_memory
 from d2c.models.model import load_models, load_route, read_model_settings
-from d2c.models.names import DEFAULTS, default, find, is_model, known, nearest, passed_over
+from d2c.models.names import DEFAULTS, default, extra_of, find, is_model, known, nearest, passed_over
 from d2c.parsing.options import CUT, JSON_LINES, TAGGED, TAGGED_NAMES, TEXT_NAMES, ParseOptions
 from d2c.parsing.output import OUTPUTS, OutputFormat, format_by_name
 from d2c.training.warm_up import warmed_up_for
@@ -72,7 +72,7 @@ def model_and_inputs(
 def default_model() -> Path:
     """Return the directory of the model that parses where none is named; say which would be better."""
     if (name := default()) != DEFAULTS[0]:
-        say(f"d2c: {name} parses; better is {DEFAULTS[0]}: {install('transformers')}")
+        say(f"d2c: {name} parses; better is {DEFAULTS[0]}: {install(extra_of(find(DEFAULTS[0])))}")
     return find(name)
 
 

@@ -82,12 +82,22 @@ def missing(directory: Path) -> list[str]:
     """
     versions = card_of(directory).get("versions")
     packages = versions if isinstance(versions, dict) else {}
-    try:
-        compiled = has(OF_OPENVINO) and is_compiled(directory / "dparser")
-    except ModelError:
-        compiled = False
+    compiled = has(OF_OPENVINO) and _is_compiled(directory)
     needed = [name for name in _PACKAGES if name in packages and not (compiled and name in OF_TORCH)]
     return [name for name in needed if not find_spec(name)]
+
+
+def extra_of(directory: Path) -> str:
+    """Return the extra of d2c that has what a model with a network over an encoder parses with."""
+    return "fast" if _is_compiled(directory) else "transformers"
+
+
+def _is_compiled(directory: Path) -> bool:
+    """Return whether OpenVINO computes a model's d-parser; no where its files are broken."""
+    try:
+        return is_compiled(directory / "dparser")
+    except ModelError:
+        return False
 
 
 def scores_of(directory: Path) -> dict[str, float]:

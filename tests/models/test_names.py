@@ -66,10 +66,15 @@ def test_the_default_has_its_packages(folders: tuple[Path, Path], monkeypatch: p
     lacking = make(folders[0] / "en", versions={"python": "3.11", "numpy": "2", "spacy": "3", "stanza": "1"})
     monkeypatch.setattr("d2c.models.names.find_spec", lambda name: None if name == "stanza" else name)
     assert default() == "en-small" and find() == small and find("en") == lacking
-    run = CliRunner().invoke(cli, ["parse", "--text"], input="They slept.")
-    assert run.stderr.startswith(
-        "d2c: en-small parses; better is en: in the clone of d2c, pip install -e '.[transformers]'\n"
-    )
+    for extra in ("transformers", "fast"):
+        run = CliRunner().invoke(cli, ["parse", "--text"], input="They slept.")
+        said = f"d2c: en-small parses; better is en: in the clone of d2c, pip install -e '.[{extra}]'\n"
+        assert run.stderr.startswith(said)
+        (lacking / "dparser" / "encoder").mkdir(parents=True, exist_ok=True)
+        (lacking / "dparser" / "network.json").write_text("{}")
+        config = {"model_type": "bert", "hidden_act": "gelu"}
+        (lacking / "dparser" / "encoder" / "config.json").write_text(json.dumps(config))
+        monkeypatch.setattr("d2c.dparsers.graph.directory.find_spec", lambda name: None)
 
 
 def test_torch_is_missing_only_where_openvino_does_not_compute(
