@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from d2c.base.errors import ModelError
 from d2c.base.model_files import read_json
-from d2c.dparsers.graph.directory import OF_OPENVINO, OF_TORCH, has, is_compiled
+from d2c.dparsers.graph.directory import OF_OPENVINO, OF_TORCH, absent, is_compiled
 
 DEFAULTS = "en", "en-small"  # the first one whose packages are installed
 DIRECTORIES = "D2C_MODELS"  # names directories of models, with os.pathsep between them
@@ -82,9 +82,9 @@ def missing(directory: Path) -> list[str]:
     """
     versions = card_of(directory).get("versions")
     packages = versions if isinstance(versions, dict) else {}
-    compiled = has(OF_OPENVINO) and _is_compiled(directory)
-    needed = [name for name in _PACKAGES if name in packages and not (compiled and name in OF_TORCH)]
-    return [name for name in needed if not find_spec(name)]
+    compiled = not absent(OF_OPENVINO) and _is_compiled(directory)
+    needed = (name for name in _PACKAGES if name in packages and not (compiled and name in OF_TORCH))
+    return absent(needed)
 
 
 def extra_of(directory: Path) -> str:

@@ -201,10 +201,6 @@ def of_file(name: str, **said: object) -> Callable[[Path], object]:
     return change
 
 
-def of_tokenizer(name: str, said: object) -> Callable[[Path], object]:
-    return of_file("encoder/tokenizer.json", **{name: said})
-
-
 def of_network(part: str, **said: object) -> Callable[[Path], object]:
     def change(directory: Path) -> None:
         found = json.loads((directory / NETWORK).read_text())
@@ -252,7 +248,7 @@ UNITS = {"_id2unit": ["<PAD>", "<UNK>", "<EMPTY>", "<ROOT>", "a", "a"], "lower":
         (of_network("arguments", model_type="transition"), "what none of its kind is"),
         (of_network("arguments", char=True), "what none of its kind is"),
         (of_network("arguments", reversed=True), "what none of its kind is"),
-        (of_tokenizer("post_processor", None), "does not mark the ends of a sentence"),
+        (of_file("encoder/tokenizer.json", post_processor=None), "does not mark the ends of a sentence"),
         (of_network("arguments", hidden_dim=1 << 40), "of another shape"),
         (of_network("arguments", num_layers=1 << 40), "more layers than it has"),
         (of_network("arguments", word_emb_dim="many"), "int"),

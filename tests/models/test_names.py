@@ -64,7 +64,9 @@ def test_the_default_has_its_packages(folders: tuple[Path, Path], monkeypatch: p
     small = make(folders[0] / "en-small")
     assert default() == "en"  # which comes with d2c
     lacking = make(folders[0] / "en", versions={"python": "3.11", "numpy": "2", "spacy": "3", "stanza": "1"})
-    monkeypatch.setattr("d2c.models.names.find_spec", lambda name: None if name == "stanza" else name)
+    monkeypatch.setattr(
+        "d2c.dparsers.graph.directory.find_spec", lambda name: None if name == "stanza" else name
+    )
     assert default() == "en-small" and find() == small and find("en") == lacking
     for extra in ("transformers", "fast"):
         run = CliRunner().invoke(cli, ["parse", "--text"], input="They slept.")
@@ -81,7 +83,6 @@ def test_torch_is_missing_only_where_openvino_does_not_compute(
     folders: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = make(folders[0] / "xx", versions={"torch": "2"})
-    monkeypatch.setattr("d2c.models.names.find_spec", lambda name: None)
     monkeypatch.setattr(
         "d2c.dparsers.graph.directory.find_spec", lambda name: None if name == "torch" else name
     )

@@ -6,7 +6,7 @@ Whoever only looks for models reads this, so nothing that takes time is imported
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -23,9 +23,9 @@ OF_TORCH = "stanza", "torch", "transformers"
 OF_OPENVINO = "openvino", "safetensors", "tokenizers"
 
 
-def has(packages: tuple[str, ...]) -> bool:
-    """Return whether packages are installed; none is imported."""
-    return all(map(find_spec, packages))
+def absent(packages: Iterable[str]) -> list[str]:
+    """Return those of some packages that are not installed; none is imported."""
+    return [name for name in packages if not find_spec(name)]
 
 
 def is_compiled(directory: Path) -> bool:
@@ -41,5 +41,5 @@ def is_bert(config: Mapping[str, Any]) -> bool:
 
 def check_packages(directory: Path, packages: tuple[str, ...], extra: str) -> None:
     """Raise ModelError, which says what to install, unless packages are installed that a model needs."""
-    if absent := [name for name in packages if not find_spec(name)]:
-        raise ModelError(f"{directory}: needs {', '.join(absent)} here: {install(extra)}")
+    if missing := absent(packages):
+        raise ModelError(f"{directory}: needs {', '.join(missing)} here: {install(extra)}")

@@ -20,8 +20,8 @@ from d2c.dparsers.graph.directory import (
     OF_OPENVINO,
     OF_TORCH,
     WEIGHTS,
+    absent,
     check_packages,
-    has,
     is_compiled,
 )
 from d2c.dparsers.graph.encoder_file import BertConfig, read_tensors, read_tokenizer, window_of
@@ -57,13 +57,12 @@ class CompiledParser(DependencyParser):
 
         device: cpu, cuda, ...; None: a GPU if torch can compute there and may find one
         """
-        directory = Path(directory)
         if not (directory / NETWORK).exists():
             return None
-        by_torch, needed = has(OF_TORCH), (OF_TORCH, "transformers")
+        by_torch, needed = not absent(OF_TORCH), (OF_TORCH, "transformers")
         on_cpu = device == "cpu" or device is None and not (by_torch and _NVIDIA.exists())
         if on_cpu and is_compiled(directory):
-            if not has(OF_OPENVINO):
+            if absent(OF_OPENVINO):
                 needed = OF_OPENVINO, "fast"
             elif parser := cls._compiled(directory):
                 return parser
