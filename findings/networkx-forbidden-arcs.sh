@@ -9,7 +9,8 @@
 # and then a bare Exception without a message is raised where a tree exists. Shifting back leaves nan on every arc of
 # the graph that was passed in, so a margin or a second tree computed from it is void. -1e18 in place of -inf is no
 # better: rounding makes all other weights 0, in the search and in the graph left behind.
-# Nothing warns. Leave forbidden arcs out of the graph, and pass a copy: all trees are right then.
+# Nothing warns. Leave forbidden arcs out of the graph, and pass a copy: all trees that are found are right then. Where none is
+# found, networkx-no-arborescence.sh says why, and how low a finite weight may be.
 set -euo pipefail
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
