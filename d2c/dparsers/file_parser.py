@@ -36,6 +36,7 @@ logger = logging.getLogger(__name__)
 
 _GOLD, _MODEL = "gold.conllu", "model"
 _KEPT = 3  # lines of a command's standard error
+_BLANKS = str.maketrans("\t\r\n", "   ")
 _WINDOW = 10_000  # sentences that one run of a command parses: it may be slow to start
 
 
@@ -266,6 +267,11 @@ def _run(template: str, files: dict[str, Path], seconds: float | None) -> Sequen
 
 
 def _without_heads(tokens: Tokens) -> DTree:
-    """Return a sentence for the command's input; forms and tags that are empty, and all labels, are `_`."""
-    forms, tags = tuple(form or "_" for form in tokens.forms), tuple(tag or "_" for tag in tokens.tags)
-    return DTree(Tokens(forms, tags, tokens.lemmas, tokens.morphs), (0,) * len(forms))
+    """Return a sentence for the command's input: what is empty, and all labels, is `_` there, and what would
+    break a line is a blank."""
+
+    def column(values: Sequence[str]) -> tuple[str, ...]:
+        return tuple(value.translate(_BLANKS) or "_" for value in values)
+
+    lemmas, morphs = tokens.lemmas and column(tokens.lemmas), tokens.morphs and column(tokens.morphs)
+    return DTree(Tokens(column(tokens.forms), column(tokens.tags), lemmas, morphs), (0,) * len(tokens))

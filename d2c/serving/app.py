@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
@@ -112,6 +112,8 @@ class Site:
             answer = await self._workers.answer(Task(body, of_page), until)
         except TimeoutError:
             answer = too_late(limits)
+        except ClientDisconnect:
+            answer = refusal(400, "the request ended before its body did")  # nobody reads it
         if answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             self._workers.tell(f"d2c: {answer.status}: {json.loads(answer.body)['error']}")
         return _answered(answer)

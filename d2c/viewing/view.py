@@ -79,8 +79,7 @@ def _with_reason(one: Sentence) -> Sentence:
 
 def _paired(pair: tuple[Sentence, DTree]) -> Sentence:
     one, dtree = pair
-    if one.ctree is not None:
-        check_words(one.ctree, dtree)
+    check_words(one.tokens, dtree.tokens)
     return replace(one, dtree=dtree)
 
 

@@ -100,6 +100,12 @@ def test_any_sentence_gets_its_heads(file: Path, tmp_path: Path, monkeypatch: py
         ]
 
 
+def test_what_would_break_a_line_is_a_blank_for_the_command(file: Path, tmp_path: Path) -> None:
+    parser = command_parser(TRAINING, PARSING).train(file, file, tmp_path / "model")
+    odd = Tokens(("a\tb", "c\n"), ("X\r", ""), ("", "\t"), ("A=B", ""))
+    assert [(one.tokens, one.heads) for one in parser.parse([odd])] == [(odd, (0, 1))]
+
+
 def test_streams_are_parsed_in_windows(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command, "_WINDOW", 20)
     parser = command_parser(TRAINING, PARSING).train(file, file, tmp_path / "model")

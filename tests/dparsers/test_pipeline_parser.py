@@ -19,6 +19,7 @@ from d2c.base.errors import ModelError
 from d2c.dparsers import pipeline_parser
 from d2c.dparsers.pipeline_parser import PipelineParser
 from d2c.dparsers.settings import PipelineSettings
+from d2c.parsing.text import Line, split_sentences
 from d2c.protocols.directories import SETTINGS
 from d2c.protocols.dparser import DependencyParser
 from d2c.trees.ctree import Tokens
@@ -182,6 +183,7 @@ def test_text_and_tags_by_stanza(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert parser.rules().words("Du va") == [("De", 0, 2), ("le", 0, 2), ("va", 3, 5)]
     assert parser.rules().sentences("Du va") == [(0, 5)]
     assert made == [("fr", "tokenize,pos,lemma,depparse"), ("fr", "tokenize")]
+    assert [line.text for line in split_sentences([Line(1, 0, "Du va")], parser.rules())] == ["Du va"]
     assert [*parser.tag([("a",), (), ("b",)])] == [
         Tokens(("a",), ("X",)),
         EMPTY,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import socket
@@ -9,6 +10,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -17,10 +19,11 @@ pytest.importorskip("uvicorn")
 
 from d2c.base.errors import ModelError
 from d2c.parsing.options import ParseOptions
+from d2c.serving.app import Site
 from d2c.serving.limits import ServeLimits
 from d2c.serving.tasks import Service
 from d2c.serving.workers import Workers
-from tests.serving.servers import Server, toy
+from tests.serving.servers import Server, Toy, toy
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +51,15 @@ def test_a_request_is_tried_again_where_its_worker_dies(tmp_path: Path) -> None:
         said = [*pool.map(lambda body: server.asked("/parse", body), bodies)]
     assert [one[0] for one in said] == [200, 200, 503, 500, 200] and said[2][2]["retry-after"] == "1"
     assert said[2][1] == {"error": "it cannot be parsed: its worker died: it was killed, or memory was short"}
+
+
+def test_one_that_hangs_leaves_time_to_those_of_its_batch(tmp_path: Path) -> None:
+    bodies = (b"sleeps 0.4", b"sleeps 600", b"well", b"well")
+    with toy(tmp_path / "log", max_seconds=2.0) as server, ThreadPoolExecutor(4) as pool:
+        said = [pool.submit(server.asked, "/parse", bodies[0])]
+        time.sleep(0.2)
+        said += [pool.submit(server.asked, "/parse", body) for body in bodies[1:]]
+        assert [one.result()[0] for one in said] == [200, 504, 200, 200]
 
 
 def test_another_worker_answers_where_one_dies(tmp_path: Path) -> None:
@@ -141,6 +153,25 @@ def test_who_sends_slowly_is_not_waited_for(server: Server) -> None:
     with socket.create_connection(("127.0.0.1", server.port)) as client:
         client.sendall(b"POST /parse HTTP/1.1\r\nhost: localhost\r\ncontent-length: 9\r\n\r\nwe")
     assert server.asked("/parse", b"well")[0] == 200
+
+
+def test_who_hangs_up_in_the_middle_is_no_fault(tmp_path: Path) -> None:
+    """Which the server would print with all that led to it."""
+
+    async def hangs_up() -> dict[str, str]:
+        return {"type": "http.disconnect"}
+
+    async def nobody(_: object) -> None:
+        pass
+
+    workers = Workers(cast(Service, Toy(tmp_path / "log", ServeLimits())), 1, print)
+    try:
+        application = Site(workers, "127.0.0.1", {"name": "toy", "most_trees": 20}).application()
+        headers = [(b"host", b"127.0.0.1"), (b"content-length", b"100")]
+        scope = {"type": "http", "method": "POST", "path": "/parse", "query_string": b"", "headers": headers}
+        asyncio.run(application(scope, hangs_up, nobody))
+    finally:
+        workers.close()
 
 
 def test_a_model_that_cannot_be_loaded(tmp_path: Path) -> None:

@@ -244,6 +244,18 @@ def test_a_sentence_by_hand(browser: Any, server: Server) -> None:
     ]
     assert searched(tab, "VP < PP") == "1 of 2 sentences" and tab.locator("#sentence .hit").count() == 5
     assert searched(tab, "/^([a-r]|[st])+$/") == "2 of 2 sentences"
+    for number in range(2):
+        tab.locator("#list button").nth(number).click()
+        words.nth(0).click()
+        words.nth(1).click()
+        tab.fill("#label", "CONJP")
+        tab.press("#label", "Enter")
+        wanted.filter(has_text="CONJP").wait_for()
+    assert searched(tab, "CONJP") == "2 of 2 sentences"
+    tab.locator("#list button").nth(1).click()
+    wanted.get_by_role("button").click()
+    tab.locator("#count", has_text="1 of 2 sentences").wait_for()  # and the other one is shown
+    assert words.first.inner_text() == "They" and tab.locator("svg.tree").count() > 0
     searched(tab, '"slept"')
     tab.get_by_text("copy SVG").first.click()
     assert "<img" not in tab.inner_html("#pictures") and tab.locator("img").count() == 0

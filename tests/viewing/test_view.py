@@ -100,6 +100,9 @@ def test_d_trees_alone_and_instead(tmp_path: Path) -> None:
     arcs.write_text(DTREES + DTREES)
     trees.write_text("(S (PRP She) (VBD slept))\n")
     assert error_of(trees, "--dtrees", arcs).startswith(f"{trees}: sentence 2: missing; 1 sentence here, ")
+    others = DTREES.replace("She", "He").replace("slept", "swam")
+    (other := tmp_path / "y.conllu").write_text(others)
+    assert error_of(other, "--dtrees", arcs).startswith(f"{arcs}: sentence 1: 2 of 2 words are not those")
     assert "--dtrees needs all sentences" in error_of(trees, "--dtrees", arcs, "--skip-bad")
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NoReturn, Self
 
 from d2c.base.batches import batches
-from d2c.base.errors import ModelError
+from d2c.base.errors import ModelError, install
 from d2c.base.locks import SharedLock
 from d2c.base.model_files import read_as
 from d2c.dparsers.graph.batching import Batching
@@ -21,7 +21,6 @@ from d2c.dparsers.graph.directory import (
     OF_TORCH,
     WEIGHTS,
     absent,
-    check_packages,
     is_compiled,
 )
 from d2c.dparsers.graph.encoder_file import BertConfig, read_tensors, read_tokenizer, window_of
@@ -59,15 +58,15 @@ class CompiledParser(DependencyParser):
         """
         if not (directory / NETWORK).exists():
             return None
-        by_torch, needed = not absent(OF_TORCH), (OF_TORCH, "transformers")
+        by_torch, packages, extra = not absent(OF_TORCH), OF_TORCH, "transformers"
         on_cpu = device == "cpu" or device is None and not (by_torch and _NVIDIA.exists())
         if on_cpu and is_compiled(directory):
             if absent(OF_OPENVINO):
-                needed = OF_OPENVINO, "fast"
+                packages, extra = OF_OPENVINO, "fast"
             elif parser := cls._compiled(directory):
                 return parser
         if not by_torch:
-            check_packages(directory, *needed)
+            raise ModelError(f"{directory}: needs {', '.join(absent(packages))} here: {install(extra)}")
         return None
 
     @classmethod

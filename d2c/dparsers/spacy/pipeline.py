@@ -50,8 +50,9 @@ def _mended(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, 
         if held is not None:
             first, last = held
             while last > first + 1 and text[last - 1] in _OPENING:
-                begin = last - 1
-                last = first + len(text[first:begin].rstrip())
+                begin = last = last - 1
+                while text[last - 1].isspace():
+                    last -= 1
             before, follows = text[last - 1], text[begin]
             small = before in _MAY_GO_ON and (follows.islower() or follows in ",;")
             if small or before in _CLOSING and follows in _PARTICLES:

@@ -11,11 +11,13 @@ import stanza
 from d2c.dparsers.pipeline_parser import Annotation
 from d2c.dparsers.stanza import level_kept
 from d2c.dparsers.stanza.networks import ONE_AT_A_TIME
-from d2c.protocols.dparser import Word
+from d2c.protocols.dparser import LONGEST, Word
 
 
 class StanzaPipeline:
     """The pipeline of a language."""
+
+    longest = LONGEST
 
     def __init__(self, language: str) -> None:
         self.language = language

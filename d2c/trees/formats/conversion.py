@@ -157,7 +157,7 @@ def with_heads(ctrees: Iterable[CTree], files: Paths, conllu: Path, charset: str
 
     def headed(pair: tuple[CTree, DTree]) -> CTree:
         ctree, dtree = pair
-        check_words(ctree, dtree)
+        check_words(ctree.tokens, dtree.tokens)
         return induce_heads(ctree, dtree.heads)
 
     pairs = side_by_side((files, ctrees), (conllu, read_conllu(conllu, charset=charset)))

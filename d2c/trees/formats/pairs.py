@@ -11,7 +11,7 @@ from d2c.base.counting import many
 from d2c.base.errors import FormatError, NoTree, each_located
 from d2c.base.inputs import Paths, names_of
 from d2c.trees.cleaning import Spelling, plain, punctuates
-from d2c.trees.ctree import CTree, is_failed, why_failed
+from d2c.trees.ctree import CTree, Tokens, is_failed, why_failed
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.reading import Reading
 
@@ -40,13 +40,13 @@ def side_by_side(
         yield row
 
 
-def check_words(ctree: CTree, dtree: DTree) -> None:
+def check_words(of_ctree: Tokens, of_dtree: Tokens) -> None:
     """Raise ValueError for a d-tree of another sentence than the c-tree's: one with more words, or fewer, or
     where more than half of them, and more than one, are others.
 
     Those may only be spelt otherwise, as typing errors and marks are; `_` stands for any word.
     """
-    read, wanted = dtree.tokens.forms, ctree.tokens.forms
+    read, wanted = of_dtree.forms, of_ctree.forms
     if len(read) != len(wanted):
         raise ValueError(f"{many(len(read), 'token')}; in the other file it has {len(wanted)}")
     others = [

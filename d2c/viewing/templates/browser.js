@@ -62,7 +62,7 @@ function browse(page) {
     boxes = [];
     rescale();
     more();
-    go(at);
+    go(Math.min(at, found.length - 1)); // a tree that was parsed again may be found no longer
   }
 
   function enter() {
