@@ -9,22 +9,12 @@ from dataclasses import replace
 from d2c.reduction.encodings.encoding import Order
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree, head_outward, modifiers_of
-from d2c.trees.repair import CROSSING, CYCLE, EXTRA_ROOT, HEAD_OUTSIDE, mended, projectivize
+from d2c.trees.repair import CROSSING, mended, projectivize
 
 UNREADABLE = "label unreadable"
 UNKNOWN_SYMBOL = "symbol unknown"
 DISAGREEING = "same event, other symbol"
 NOT_NESTED = "order not nested"
-REPAIR_KINDS = (
-    HEAD_OUTSIDE,
-    EXTRA_ROOT,
-    CYCLE,
-    CROSSING,
-    UNREADABLE,
-    UNKNOWN_SYMBOL,
-    DISAGREEING,
-    NOT_NESTED,
-)
 
 
 def backbone_of(dtree: DTree, continuous: bool, counts: Counter[str]) -> DTree:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
+from functools import cached_property
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -85,13 +86,13 @@ class Exact:
 
         Added to `counts`: sentences with too many items, which were parsed with a higher threshold.
         """
-        text, scorer = self.oracle.text(sentences), self.oracle.scorer()
+        text = self.oracle.text(sentences)
         result: list[list[Action]] = []
         for i, tokens in enumerate(sentences):
             if not len(tokens):
                 result.append([])
                 continue
-            chart, threshold = self._chart(scorer, text, i)
+            chart, threshold = self._chart(text, i)
             result.append(self._actions(chart, viterbi(chart.forest, chart.scores)))
             if counts is not None:
                 counts[RAISED] += threshold > self.threshold
@@ -155,20 +156,24 @@ class Exact:
 
     def chart(self, tokens: Tokens) -> TransitionChart:
         """Return the chart of a sentence that is not empty."""
-        return self._chart(self.oracle.scorer(), self.oracle.text([tokens]), 0)[0]
+        return self._chart(self.oracle.text([tokens]), 0)[0]
+
+    @cached_property
+    def _scorer(self) -> OracleScorer:
+        return self.oracle.scorer()  # what it has computed is of use to the next sentence
 
     def _actions(self, chart: TransitionChart, edges: Ints) -> list[Action]:
         """Return the computation of a derivation: [E] its edges."""
         return [self.oracle.system.actions[action] for action in chart.actions[edges].tolist()]
 
-    def _chart(self, scorer: OracleScorer, text: Text, sentence: int) -> tuple[TransitionChart, float]:
+    def _chart(self, text: Text, sentence: int) -> tuple[TransitionChart, float]:
         """Return the chart of a sentence of a text, and the threshold with which it has few enough items."""
         n, actions, threshold = int(text.lengths[sentence]), len(self.oracle.system.actions), self.threshold
         most = max(_MOST, 2 * (n + 1) * (1 + self.oracle.system.tables.unaries))
         while True:
             for size in _SIZES:
                 search = Search.new(n, actions, min(size * (n + 1), most))
-                chart = build_transition_chart(scorer, text, sentence, threshold, search)
+                chart = build_transition_chart(self._scorer, text, sentence, threshold, search)
                 if len(chart.actions):
                     return chart, threshold
             threshold = max(threshold * _STEP, _LOWEST)

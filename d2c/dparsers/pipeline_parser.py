@@ -10,10 +10,11 @@ or a language of Stanza's, never a path, and whoever loads the model must allow 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
-from typing import ClassVar, NamedTuple, Protocol, Self
+from typing import ClassVar, NamedTuple, Protocol, Self, cast
 
 from d2c.base.batches import batches
 from d2c.base.errors import ModelError, needing
@@ -126,10 +127,10 @@ def _load(pipeline: str) -> Pipeline:
     kind, _, name = pipeline.partition(":")
     if kind not in _PIPELINES or not name:
         raise ModelError(f"the pipeline {pipeline!r} is not of the form spacy:NAME or stanza:LANGUAGE")
-    load, extra = _PIPELINES[kind]
+    module, made, extra = _PIPELINES[kind]
     # Fails for want of such a model, of the network, of another version, ...
     with loading(pipeline), needing(f"{pipeline}:", extra):
-        return load(name)
+        return cast(Pipeline, getattr(import_module(module), made)(name))
 
 
 def _is_package(pipeline: object) -> bool:
@@ -145,19 +146,7 @@ def _is_package(pipeline: object) -> bool:
 
 
 # By kind: where its class is, and which extra to install for it.
-def _spacy(name: str) -> Pipeline:
-    from d2c.dparsers.spacy.pipeline import SpacyPipeline
-
-    return SpacyPipeline(name)
-
-
-def _stanza(language: str) -> Pipeline:
-    from d2c.dparsers.stanza.pipeline import StanzaPipeline
-
-    return StanzaPipeline(language)
-
-
-_PIPELINES: dict[str, tuple[Callable[[str], Pipeline], str]] = {  # and the extra that has what it needs
-    "spacy": (_spacy, "spacy"),
-    "stanza": (_stanza, "stanza"),
+_PIPELINES = {
+    "spacy": ("d2c.dparsers.spacy.pipeline", "SpacyPipeline", "spacy"),
+    "stanza": ("d2c.dparsers.stanza.pipeline", "StanzaPipeline", "stanza"),
 }

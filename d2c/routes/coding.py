@@ -166,7 +166,7 @@ class Signs(Counter[str]):
         that."""
         if not isinstance(route, Reduction) or route.abilities.own_labels or route.encoding not in _ENCODINGS:
             return ""
-        if not self["numbers"]:
+        if not (self["numbers"] or self["spines"]):
             said = "its labels are not those of `d2c encode`: they say nothing of phrases"
             return said if self["words"] >= _MANY else ""
         shown, read = "spine" if self["spines"] else "delta" if self["zeros"] else "direct", route.encoding

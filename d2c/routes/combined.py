@@ -45,7 +45,7 @@ class Combined(Route):
         if not chart.settings.labels:
             raise ValueError("the chart must use labels")
         self.labeler, self.chart = labeler, chart
-        self.gaps_ = chart.gaps_
+        self.gaps_, self.lone_ = chart.gaps_, chart.lone_
 
     @property
     def is_fitted(self) -> bool:
@@ -64,12 +64,12 @@ class Combined(Route):
         """Learn from gold c-trees; from jackknifed d-trees, too, if they are given."""
         treebank, held_out, progress = list(trees.ctrees), list(trees.dev), trees.progress
         if trees.dtrees is None:
-            self.labeler.fit(treebank)
+            self.labeler.fit(treebank, progress=progress)
             bare, of_dev = self._bare(treebank), self._bare(held_out)
             self.chart.fit(treebank, held_out, dtrees=bare, dev_dtrees=of_dev, progress=progress)
         else:
             jackknifed = list(trees.dtrees)
-            self.labeler.fit(treebank, dtrees=jackknifed)
+            self.labeler.fit(treebank, dtrees=jackknifed, progress=progress)
             self.chart.fit(treebank, dtrees=jackknifed, progress=progress)
         self.gaps_ = self.chart.gaps_
 

@@ -55,7 +55,7 @@ def check_own(dparser: DependencyParser, name: str, instead: str) -> None:
 def check_arcs(packed: bool, routes: Mapping[str, Route], dparser: DependencyParser, name: str) -> None:
     """Raise ModelError where packed arcs are wanted that the d-parser does not give, or no route takes."""
     if packed and not dparser.abilities.packed_arcs:
-        message = "does not say how probable other heads are; stanza:graph and transition do"
+        message = "does not say how probable other heads are; stanza and transition do"
         raise ModelError(f"--arcs packed: the d-parser {name} {message}")
     if packed and not any(route.abilities.packed_arcs for route in routes.values()):
         able = " and ".join(_able("packed_arcs"))

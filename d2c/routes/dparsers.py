@@ -106,8 +106,8 @@ TAGGERS = {
 }
 # What models of before name, or users remember, and what there is in its place.
 _GONE = {
-    "nltk": "the tagger nltk is no longer part of d2c; train the model again with --tagger spacy",
-    "stanza:transition": "the d-parser stanza:transition is no longer part of d2c; take stanza or transition",
+    ("tagger", "nltk"): "is no longer part of d2c; train the model again with --tagger spacy",
+    ("d-parser", "stanza:transition"): "is no longer part of d2c; take stanza or transition",
 }
 # Two commands: a `;` inside quotes ends none. A quote that is not closed is a character.
 _COMMANDS = re.compile(r"""((?:[^;'"\\]|\\.|'[^']*'|"(?:[^"\\]|\\.)*"|['"\\])*+);(.*)""", re.DOTALL)
@@ -144,8 +144,7 @@ def make_dparser(dparser: str, said: SharedSettings | None = None) -> Dependency
     settings that it does not have.
     """
     name, said = dparser.partition(":")[0], said or SharedSettings()
-    if dparser in _GONE:
-        raise ModelError(_GONE[dparser])
+    _check_gone("d-parser", dparser)
     made = class_of("d-parser", DPARSERS, name)
     row, own = DPARSERS[name], _own(dparser)
     known = types_of(row.settings)
@@ -164,9 +163,13 @@ def make_tagger(name: str, said: SharedSettings | None = None) -> Tagger:
 
 
 def _tagger_class(name: str) -> type[Any]:
-    if name in _GONE:
-        raise ModelError(_GONE[name])
+    _check_gone("tagger", name)
     return class_of("tagger", TAGGERS, name)
+
+
+def _check_gone(role: str, name: str) -> None:
+    if instead := _GONE.get((role, name)):
+        raise ModelError(f"the {role} {name} {instead}")
 
 
 def takes(registry: Mapping[str, DParserRow], name: str, setting: str) -> bool:

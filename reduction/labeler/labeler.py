@@ -21,7 +21,6 @@ import numpy as np
 from d2c.base.arrays import Doubles, Floats, Longs
 from d2c.base.batches import batches
 from d2c.base.errors import ModelError
-from d2c.base.locks import SharedLock
 from d2c.base.model_files import read_as, reading, write_settings
 from d2c.base.settings import redefault, setting
 from d2c.learning.adagrad import AdaGrad
@@ -53,9 +52,7 @@ LABELER_FORMAT = 4  # of the model directory; any change of the features makes a
 _SETTINGS, _WEIGHTS = "labeler.json", "labeler.npz"
 _TABLE = {name: Like("i4", 1) for name in LabelTable._fields} | {"rows": Like("i4", 3), "wide": Like("i4", 2)}
 _BATCH = 500  # sentences that `label_all` labels at once
-INEXACT = "head with too many modifiers for an exact search"
-
-_SHARED = SharedLock()  # held where buffers are taken and failures counted; labelers are copied, locks not
+INEXACT = "head whose best labels were not found"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,8 +98,6 @@ class Labeler:
         self.stacked_ = False  # whether the d-parser's own labels are features
         self.lexicon_ = Lexicon()
         self.weights_ = np.zeros(0, np.float32)
-        self._spare: list[JointStates] = []  # as many as threads labelled at the same time
-        self.failed_ = 0  # heads that `label_all` found no labels for under the constraints
 
     def fit(
         self,
@@ -153,7 +148,8 @@ class Labeler:
         """Yield the d-trees with labels, in order, in batches.
 
         weight: of the logarithms of the probabilities that packed arcs give labels, beside the features
-        counts: heads with too many modifiers for an exact search are added to these (INEXACT)
+        counts: heads with too many modifiers for an exact search, or of which no labels fit together, are
+                added to these (INEXACT)
 
         Raises ValueError for heads out of range, ModelError where nothing was learned or loaded yet.
         """
@@ -238,15 +234,10 @@ class Labeler:
     def _best(self, backbones: Backbones, heads: Longs, counts: Counter[str] | None) -> Longs:
         """Return the numbers of the best labels [positions] of the modifiers of these heads [H]."""
         best = np.zeros(len(backbones.tags), np.int64)
-        with _SHARED:
-            states = self._spare.pop() if self._spare else JointStates.new(self._table)
-        states.narrowed[0] = 0
+        states = JointStates.new(self._table)
         failed = label_heads(self._scorer(), backbones, heads, best[:0], states, best)
         if counts is not None:
-            counts[INEXACT] += int(states.narrowed[0])
-        with _SHARED:
-            self.failed_ += failed
-            self._spare.append(states)
+            counts[INEXACT] += int(states.narrowed[0]) + failed
         return best
 
     def _labelled(self, batch: Sequence[DTree], backbones: Backbones, best: Longs) -> list[DTree]:
@@ -316,7 +307,6 @@ class Labeler:
         gold = np.zeros(len(backbones.tags), np.int64)
         gold[backbones.tokens] = [index[label] for dtree, _ in treebank for label in dtree.labels or ()]
         self._table = label_table_of(backbones, gold, self._tags, list(map(read, self.labels_)))
-        self._spare = []
         return backbones, gold
 
     def _backbones(

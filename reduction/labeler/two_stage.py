@@ -128,7 +128,8 @@ class TwoStage(Reduction):
             labelled.append(self._over(strip_unaries(ctree)[0], backbones[-1]))
             predicted.append(None if over_arcs else dtree.labels)
         labeler = Labeler(self.encoding, continuous and self.constrained, seed=self.seed)
-        self.labeler_, self.arcs_ = labeler.fit(labelled, predicted), ArcScoring()
+        self.labeler_ = labeler.fit(labelled, predicted, trees.progress)
+        self.arcs_ = ArcScoring()
         super()._fit(trees._replace(ctrees=treebank))
         if over_arcs:
             self.arcs_ = FIRST_SCORING._replace(least=least_probability(backbones))

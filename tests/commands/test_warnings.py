@@ -68,6 +68,14 @@ def test_conllu_without_tags(tmp_path: Path, target: str) -> None:
     assert len(run("decode", path, "-o", tmp_path / target).stderr.splitlines()) == 1
 
 
+def test_labels_of_words_that_are_sentences(tmp_path: Path) -> None:
+    """Of spines they have no numbers."""
+    (tmp_path / "x.mrg").write_text("(TOP (FRAG (NN x)))\n" * 200)
+    run("encode", tmp_path / "x.mrg", "-o", tmp_path / "x.conllu", "--encoding", "spine")
+    said = run("decode", tmp_path / "x.conllu", "-o", tmp_path / "y", "--encoding", "spine").stderr
+    assert len(said.splitlines()) == 1
+
+
 @pytest.mark.parametrize("written", ["direct", "delta", "spine"])
 def test_labels_of_another_encoding(tmp_path: Path, written: str) -> None:
     """They are named, whether one process decodes (export) or several; not those of a few that fit both."""

@@ -117,3 +117,5 @@ def test_what_is_gone_says_what_to_do() -> None:
         make_tagger("nltk")
     with pytest.raises(ModelError, match="take stanza or transition"):
         make_dparser("stanza:transition")
+    with pytest.raises(ModelError, match="d-parser 'nltk'"):
+        make_dparser("nltk")

@@ -142,6 +142,12 @@ def test_the_chart_must_use_labels() -> None:
         Combined(TwoStage(), ConstrainedCKY())
 
 
+def test_what_is_loaded_mends_the_same_nodes(combined: Combined, tmp_path: Path) -> None:
+    """What both agree on may have copies that neither has."""
+    combined.save(tmp_path)
+    assert Combined.load(tmp_path).lone_ == combined.lone_ is not None
+
+
 def test_trees_that_are_bare_words(combined: Combined) -> None:
     dtree = replace(combined.encode(NEW[0]), heads=(0,), labels=None)
     tokens = replace(dtree.tokens, forms=("x",), tags=(NEW[0].tokens.tags[0],), lemmas=None, morphs=None)
