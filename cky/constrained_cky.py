@@ -94,7 +94,7 @@ class ConstrainedCKY(ChartDecoder, Route):
 
         Nothing is learned from trees with gaps whose order of attachment is not nested: no derivation reaches
         them; nor from those over whose predicted heads the grammar has none. They are counted and named in
-        the log. Raises ValueError where that leaves none.
+        the log, even if these are all. Raises ValueError where no derivation reaches any tree.
         """
         given = None if trees.dtrees is None else list(trees.dtrees)
         gold = self.fit_grammar(trees.ctrees, given)
@@ -174,8 +174,9 @@ class ConstrainedCKY(ChartDecoder, Route):
 
     def _tell_pruned(self, examples: Sequence[ChartExample]) -> None:
         """Say of how many trees nothing is learned as settings leave no derivation over their d-trees."""
-        most, default = self.settings.max_unaries, DEFAULTS.max_unaries
-        if self.settings.pruning != "none" or most < default:
+        rules = zip(self.observed_.rules, self.observed_.levels, strict=True)
+        levels = (level for rule, level in rules if rule.kind == UNARY and rule.parent != ROOT)
+        if self.settings.pruning != "none" or self.settings.max_unaries <= max(levels, default=-1):
             empty = sum(not len(build_chart(self.query, one.observed).rules) for one in examples)
             if empty:
                 of, options = f"{many(empty, 'tree')} of {len(examples):,}", "--pruning and --max-unaries"

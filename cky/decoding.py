@@ -83,8 +83,9 @@ class ChartDecoder:
 
     def _decode_k_best(self, dtree: DTree, k: int, constraints: SpanConstraints | None) -> Sequence[Ranked]:
         """Return the k best c-trees with the logarithms of their probabilities, in the order of their best
-        derivations; fewer where there are no more. The one of minimum Bayes risk comes first, where `best`
-        returns that; if none of the k has its constituents, its probability is not known (None).
+        derivations; fewer where there are no more. The one that `best` returns comes first, where that is of
+        minimum Bayes risk, or found without unlikely symbols; if none of the k has its constituents, its
+        probability is not known (None).
 
         Probabilities are shares of all derivations, each weighed by exp of its score. Several have the same
         c-tree where they differ in the order in which they take left and right dependents, or, over packed
@@ -100,10 +101,15 @@ class ChartDecoder:
             if len(ranked) == k or len(derivations) < wanted or wanted >= MOST_DERIVATIONS:
                 break
             wanted *= 2
-        if not self.arcs_.scale or sentence.packed is None:
+        if sentence.packed is None:
             return ranked
-        found = posteriors(sentence, scored, self.arcs_.scale)
-        first, _ = self._chosen(dtree.tokens, found, self.arcs_.threshold, Repairs(), constraints)
+        if constraints is None and len(sentence.packed.likely.symbols):
+            first = self.best(dtree, Repairs())  # of a chart without unlikely symbols
+        elif self.arcs_.scale:
+            found = posteriors(sentence, scored, self.arcs_.scale)
+            first, _ = self._chosen(dtree.tokens, found, self.arcs_.threshold, Repairs(), constraints)
+        else:
+            return ranked
         return merged_ctrees([(None, first), *ranked])[:k]
 
     def by_risk(self, dtree: DTree, scorings: Sequence[ArcScoring]) -> list[CTree]:

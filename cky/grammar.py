@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from d2c.base.arrays import Ints
-from d2c.trees.binarization import UNARY, Derivation, Step, Symbol
+from d2c.trees.binarization import UNARY, Derivation, Symbol
 from d2c.trees.dtree import head_outward, modifiers_of
 
 ROOT = Symbol("", "root")  # parent of the rules that say which symbols a whole tree may have
@@ -161,11 +161,6 @@ class Grammar:
     def rule_ids(self) -> dict[Rule, int]:
         """Return the number of every rule."""
         return {rule: number for number, rule in enumerate(self.rules)}
-
-    @cached_property
-    def steps(self) -> tuple[Step, ...]:
-        """Return [R] the step of a derivation that each rule stands for."""
-        return tuple(Step(rule.kind, rule.parent) for rule in self.rules)
 
     @cached_property
     def table(self) -> RuleTable:

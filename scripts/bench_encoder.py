@@ -96,7 +96,7 @@ def main(engines: list[str], sentences: int, of_dev: int, runs: int) -> None:
     lengths = range(SHORTEST, LONGEST + 1)
     text = (one.tokens for one in read_tagged_text(folder() / "masc-text.txt.gz"))
     timed = [Tokens.untagged(one.forms) for one in islice((t for t in text if len(t) in lengths), sentences)]
-    gold = {name: dev(name, of_dev)[:of_dev] for name in TREEBANKS} if of_dev else {}
+    gold = {name: dev(name, of_dev) for name in TREEBANKS} if of_dev else {}
     loaded = [*map(Engine, engines)]
     print_table(["", "d-parser words/s", "ratio", "parse words/s", "ratio"], speeds(loaded, timed, runs))
     if gold:

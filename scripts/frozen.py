@@ -11,7 +11,6 @@ $D2C_TREEBANKS (default ../shared/treebanks).
 
 from __future__ import annotations
 
-import gzip
 import re
 import subprocess
 import sys
@@ -28,6 +27,7 @@ import numpy as np
 
 from benchmarks.shared import names_option
 from treebanks.files import folder
+from treebanks.second import texts_of_trees
 
 LEARNED, PARSED, GIVEN = 300, 60, 500  # sentences
 SMALL = ("--preset", "small", "--seed", "3")
@@ -97,20 +97,10 @@ def without_times(table: str) -> str:
 def write_first(part: str, sentences: int, place: Path) -> Path:
     """Write the first trees of a treebank's part, one a line."""
     written = place / f"{part}-{sentences}.mrg"
-    with ExitStack() as stack:
-        lines = stack.enter_context(gzip.open(folder() / f"{part}.mrg.gz", "rt", encoding="utf-8"))
-        written.write_text("".join(islice(trees(lines), sentences)), encoding="utf-8")
+    texts = islice(texts_of_trees(folder() / f"{part}.mrg.gz"), sentences)
+    lines = (" ".join(map(str.strip, text.split("\n"))).strip() for text in texts)
+    written.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     return written
-
-
-def trees(lines: Iterable[str]) -> Iterable[str]:
-    """Join the lines of each tree."""
-    tree, depth = "", 0
-    for line in lines:
-        tree, depth = tree + line.strip() + " ", depth + line.count("(") - line.count(")")
-        if not depth and tree.strip():
-            yield tree.strip() + "\n"
-            tree = ""
 
 
 def words_of(tree: str) -> str:

@@ -306,8 +306,10 @@ def _one(sentences: Iterable[Any], is_word: Callable[[object], bool], *spans: Sp
     is_word: whether something is a word of a sentence, not a sentence. Words with blanks are taken for texts
              where there are no constraints
     """
-    listed = [sentences] if isinstance(sentences, str) else [*sentences]
-    texts = isinstance(sentences, str) or any(isinstance(one, str) and one.split()[1:] for one in listed)
+    if isinstance(sentences, str):
+        return [sentences]  # one that is no list of words, as is said of it
+    listed = [*sentences]
+    texts = any(isinstance(one, str) and one.split()[1:] for one in listed)
     if any(map(is_word, listed)) and (not texts or any(spans)):
         return [listed]
     if len(listed) != 1 and any(spans):

@@ -312,7 +312,7 @@ class Tree:
         """
         binary, shares = binarized(self.ctree, how), iter(self.confidences or ())
         known = [None if is_part(label) else next(shares, None) for label in binary.labels]
-        return Tree(binary, self.confidences and known, self.offsets, self.text)
+        return Tree(binary, self.confidences and known, self.offsets, self._own.source.text)
 
     def unbinarized(self) -> Tree:
         """Return the tree without the nodes that `binarized` made: all whose labels begin with @."""
@@ -320,7 +320,7 @@ class Tree:
         if shares:
             whole = zip(self.ctree.labels[:-1], shares[:-1], strict=True)
             shares = [*(share for label, share in whole if not is_part(label)), *shares[-1:]]
-        return Tree(ctree, shares, self.offsets, self.text)
+        return Tree(ctree, shares, self.offsets, self._own.source.text)
 
     def edit(self, pattern: str, operations: str) -> Tree:
         """Return it edited where a pattern matches: `tree.edit("NP=n < PP=p", "relabel n NX; delete p")`.

@@ -137,10 +137,11 @@ def wrapped(text: str, width: int) -> list[str]:
             continue
         if line:
             lines.append(line)
-        while width_of(word) > width:
-            fits = (k for k in range(len(word) - 1, 1, -1) if width_of(word[:k]) <= width)
-            cut = next(fits, 1)
-            lines.append(word[:cut])
-            word = word[cut:]
-        line = word
+        line, room = "", width
+        for char in word:
+            room -= width_of_character(char)
+            if line and room < 0:
+                lines.append(line)
+                line, room = "", width - width_of_character(char)
+            line += char
     return [*lines, line]

@@ -101,8 +101,12 @@ def followed(path: AnyPath, read_to: Callable[[], int]) -> Iterator[None]:
 
 
 def bytes_read() -> dict[str, int]:
-    """Return how far each file is read that is open, packed ones in packed bytes."""
-    return {path: read_to() for path, read_to in [*_READ_TO.items()] if path != "-"}
+    """Return how far each file is read that is open, packed ones in packed bytes; of a pipe nobody knows."""
+    found = dict[str, int]()
+    for path, read_to in [*_READ_TO.items()]:
+        with suppress(OSError, ValueError):
+            found[path] = read_to()
+    return found
 
 
 def first_characters(path: AnyPath, count: int) -> str:

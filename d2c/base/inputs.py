@@ -141,7 +141,8 @@ def _matching(pattern: str) -> Iterator[Path]:
 
 
 def _below(directory: Path, outside: Path | None) -> Iterator[Path]:
-    """Yield the files below a directory; links to what is not there, too: who reads them says so."""
+    """Yield the files below a directory; links to what is not there, too: who reads them says so. Links to
+    directories, which may lead in circles, are passed over."""
     out = outside and outside.resolve()
     for path in sorted(directory.rglob("*")):
         hidden = any(part.startswith(".") for part in path.relative_to(directory).parts)

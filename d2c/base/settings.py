@@ -185,5 +185,6 @@ def check(cls: type[Settings], name: str, value: Any) -> None:
     if value is None and NoneType in types:
         return
     if object not in types and (not isinstance(value, types) or (type(value) is bool and bool not in types)):
-        raise ParameterError("", name, f" is {_shown(value)}")
+        wanted = " or ".join(one.__name__ for one in types if one is not NoneType)
+        raise ParameterError("", name, f" is {_shown(value)}, not {wanted}")
     told_of(cls, name).check(name, value)

@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -126,7 +126,8 @@ class Journal:
 
     def close(self) -> None:
         """Close the file, which ends the lock."""
-        self._stream.close()
+        with suppress(OSError):  # of a line that could not be written, as `append` has said
+            self._stream.close()
 
 
 def _decoded(line: bytes, shape: type[Row]) -> Row:

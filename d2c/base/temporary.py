@@ -13,7 +13,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -62,10 +62,12 @@ def staged_file(target: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def claimed(target: Path) -> Iterator[None]:
+def claimed(target: Path, wait: Callable[[], object] | None = None) -> Iterator[None]:
     """Keep a file or directory that is made from being made by others meanwhile, where there are locks.
 
-    Raises BlockingIOError where another process, or thread, makes it, and other OSErrors.
+    wait: called before the end of another process, or thread, that makes it is waited for
+
+    Raises BlockingIOError where another one makes it and there is no `wait`, and other OSErrors.
     """
     path = target.with_name(f"{beside(target)}lock")
     while True:
@@ -73,7 +75,11 @@ def claimed(target: Path) -> Iterator[None]:
             try:
                 lock(file)
             except BlockingIOError:
-                raise BlockingIOError(errno.EWOULDBLOCK, "another process is writing it", str(path)) from None
+                if wait is None:
+                    problem = "another process is writing it"
+                    raise BlockingIOError(errno.EWOULDBLOCK, problem, str(path)) from None
+                wait()
+                fcntl.flock(file, fcntl.LOCK_EX)
             if not _is_at(file, path):  # whoever had it has removed it
                 continue
             try:
@@ -87,12 +93,12 @@ def claimed(target: Path) -> Iterator[None]:
 def whole_directory(directory: Path, marker: str) -> Iterator[Path]:
     """Yield a fresh directory to fill, which becomes `directory` at the end, or, after an error, disappears.
 
-    A model that is there already, told by the file `marker` in it, is replaced. Raises ModelError where
-    `directory` is anything else that is not empty, where it cannot be written, or another process is writing
-    it, where no other directory can take its place, and where it has changed by the end: the new one is then
-    kept beside it.
+    A model that is there already, told by the file `marker` in it, is replaced; through a link, the one it
+    leads to. Raises ModelError where `directory` is anything else that is not empty, where it cannot be
+    written, or another process is writing it, where no other directory can take its place, and where it has
+    changed by the end: the new one is then kept beside it.
     """
-    directory = Path(directory)
+    directory = Path(os.path.realpath(directory) if os.path.islink(directory) else directory)
     before = _content(directory)
     if os.path.ismount(directory) or (directory.is_dir() and directory.samefile(".")):
         what = "a mount point" if os.path.ismount(directory) else "the working directory"

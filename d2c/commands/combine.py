@@ -9,11 +9,10 @@ from pathlib import Path
 import click
 
 from d2c.base.files import file_name, open_output
-from d2c.base.inputs import names_of
+from d2c.base.inputs import is_called, names_of
 from d2c.commands.options import (
-    DTREES,
     FilePath,
-    check_ending,
+    check_dtrees,
     finite,
     format_option,
     output_option,
@@ -22,7 +21,7 @@ from d2c.commands.options import (
 )
 from d2c.commands.progress import shown
 from d2c.parsing.json_lines import format_json
-from d2c.parsing.output import format_by_name
+from d2c.parsing.options import JSON_LINES
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.conllu import format_conllu
 from d2c.trees.formats.reading import Reading
@@ -32,7 +31,7 @@ from d2c.trees.formats.registry import WRITABLE, Place, format_of, format_to_wri
 @click.command()
 @click.argument("files", type=FilePath, nargs=-1, required=True, metavar="FILE FILE...")
 @output_option
-@to_option((*WRITABLE, "json"))
+@to_option((*WRITABLE, "json"), "that of the first FILE, or brackets")
 @click.option(
     "--learn",
     "gold",
@@ -87,7 +86,7 @@ def combine(
             "d-trees are written as CoNLL-U and need no threshold; leave out --to, --threshold"
         )
     if name == "arcs":
-        check_ending(output, DTREES)
+        check_dtrees(output)
     learned_weights = load_weights(weights, name, len(files))
     voted = combined(voting, parses_of(files, reading), file_name(files[0]), learned_weights, threshold)
     doing = f"voting on {names_of(files)}"
@@ -97,7 +96,7 @@ def combine(
                 if sentence.dtree:
                     stream.write(format_conllu(sentence.dtree))
             return
-        form = to or format_by_name(output) or _like(output, files[0], reading.format_name)
+        form = to or _like(output, files[0], reading.format_name)
         if form == "json":
             stream.writelines(map(format_json, shown(voted, "sentences", doing, files[:1])))
         else:
@@ -107,7 +106,9 @@ def combine(
 
 def _like(output: Path, first: Path, format_name: str | None) -> str:
     """Return the format that the name of the output says, otherwise that of the first file."""
-    name = format_name or format_by_name(first) or format_of(first)
+    if is_called(output, JSON_LINES):
+        return "json"
+    name = format_name or format_of(first)
     if str(output) == "-" and name == "json":
         return name
     return format_to_write(output, name if name in WRITABLE else "brackets")

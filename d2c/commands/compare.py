@@ -84,7 +84,7 @@ def compare(
     with (
         resources.as_file(resources.files("d2c.data") / "sample") as sample,
         scratch() as models,
-        writing(str(output)),
+        writing(str(output or models)),
         claimed(output or models),
         Heartbeat() as heartbeat,
     ):

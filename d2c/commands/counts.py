@@ -11,7 +11,7 @@ several files have a total.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -58,7 +58,7 @@ class CountTable:
 
         names: of a row each; if there are none, all that were found in any file
         """
-        names = [*names] or sorted({name for _, name in self._found})
+        names = [*dict.fromkeys(names)] or sorted({name for _, name in self._found})
         for file in self._sentences or files:
             for key in [(file, name) for name in names]:
                 numbers = self._found[key], self._with[key], self._sentences[file], self._words[file]
@@ -84,15 +84,13 @@ class CountTable:
     def _blocks(self, rows: list[dict[str, Any]], width: int | None) -> Iterator[str]:
         """Yield the lines of blocks of rows."""
         file, kind, *numbers, share = self.columns
-        files, names = (dict.fromkeys(row[column] for row in rows) for column in (file, kind))
-        if len(files) > 1:
-            for name in names:
-                alike = [row for row in rows if row[kind] == name]
+        files, names = len({row[file] for row in rows}), _grouped(rows, kind)
+        if files > 1:
+            for name, alike in names.items():
                 rows.append(self._row("total", name, [sum(row[n] for row in alike) for n in numbers]))
-        of_files, by_file = numbers[2:], len(files) == 1 or len(files) < len(names)
+        of_files, by_file = numbers[2:], files == 1 or files < len(names)
         by, columns = (file, [kind, *numbers[:2], share]) if by_file else (kind, [file, *numbers, share])
-        for number, group in enumerate(dict.fromkeys(row[by] for row in rows)):
-            own = [row for row in rows if row[by] == group]
+        for number, (group, own) in enumerate(_grouped(rows, by).items()):
             said = ", ".join([many(own[0][of], of.removesuffix("s")) for of in of_files])
             if number:
                 yield ""
@@ -100,6 +98,14 @@ class CountTable:
             yield from wrapped(heading, width) if width else [heading]
             cells = [[_cell(row[column]) for column in columns] for row in own]
             yield from in_columns([columns, *cells], width, [0])
+
+
+def _grouped(rows: Iterable[dict[str, Any]], column: str) -> dict[str, list[dict[str, Any]]]:
+    """Return the rows with each value of a column, in order."""
+    groups = defaultdict[str, list[dict[str, Any]]](list)
+    for row in rows:
+        groups[row[column]].append(row)
+    return groups
 
 
 def _cell(value: Any) -> str:

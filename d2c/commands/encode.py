@@ -8,8 +8,7 @@ import click
 
 from d2c.base.inputs import names_of
 from d2c.commands.options import (
-    DTREES,
-    check_ending,
+    check_dtrees,
     encoding_option,
     jobs_option,
     output_option,
@@ -43,7 +42,7 @@ def encode(
     jobs: int,
 ) -> None:
     """Encode c-trees as d-trees in CoNLL-U; `d2c decode` restores c-trees from their labels (DEPREL)."""
-    check_ending(output, DTREES)
+    check_dtrees(output)
     code = Encode(Reduction(encoding, head_rules), load_head_rules(head_rules), reading, stats)
     statistics, uncovered, files = Statistics(), Uncovered(), reading.files(trees)
     coded = code_files(code, reading.batches(files), files, output, jobs, reading.faults)

@@ -16,7 +16,7 @@ from d2c.base.columns import terminal_width
 from d2c.base.counting import many
 from d2c.base.errors import FormatError, each_located, refusing
 from d2c.base.files import file_name
-from d2c.base.inputs import Paths, files_of, names_of, of_each
+from d2c.base.inputs import Paths, check_repeatable, files_of, names_of, of_each
 from d2c.commands.options import (
     FilePath,
     check_report,
@@ -210,6 +210,9 @@ def evaluate(
     golden, *others = (reading.files([given], *conllu) for given in (gold, *guesses))
     if reading.raw and metric in ("evalb", "spmrl") and max(map(len, (golden, *others))) > 1:
         raise click.UsageError("with --raw EVALB reads one file of gold and one of GUESS")
+    if report or len(others) > 1:
+        for paths in (golden, *others):
+            check_repeatable(paths)
     reading = replace(reading, unparsed=True, wordless=True)
     reading = reading if metric == "attachment" else reading.as_told_by(golden[0])
     files = [Pairs(golden, guess, reading) for guess in others]

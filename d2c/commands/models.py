@@ -13,7 +13,7 @@ from d2c.base.model_files import read_json, size_of
 from d2c.commands.info import symbols_of
 from d2c.commands.terminal import say, show
 from d2c.models.model import read_model_settings
-from d2c.models.names import CARD, DIRECTORIES, Available, available, find, passed_over
+from d2c.models.names import CARD, DIRECTORIES, Available, available, card_of, find, passed_over
 
 _COLUMNS = ("name", "MB", "licence", "d-parser", "route", "from", "F1 on dev")
 
@@ -56,8 +56,8 @@ def _row(model: Available) -> tuple[str, ...]:
     except ModelError:
         return model.name, *"????", model.source, "?"
     size = f"{size_of(model.directory) / 1e6:.1f}"
-    licence = str(model.card.get("licence", "-"))
-    f1 = _scores(model.card.get("f1"))
+    card = card_of(model.directory)
+    licence, f1 = str(card.get("licence", "-")), _scores(card.get("f1"))
     return model.name, size, licence, settings.dparser, settings.route, model.source, f1
 
 

@@ -31,7 +31,7 @@ from d2c.training.spec import TrainingSpec
 from d2c.trees.formats.conllu import CONLLU
 from d2c.trees.formats.format import OUTSIDE
 from d2c.trees.formats.reading import CONTINUOUS, Reading
-from d2c.trees.formats.registry import FORMATS, format_to_write
+from d2c.trees.formats.registry import FORMATS, format_to_write, treebank_called
 from d2c.trees.marks import NOTHING_MARKED
 
 Command = Callable[..., Any]
@@ -56,7 +56,7 @@ _SECTIONS = {
     "Errors and interruptions": "resume retry_failed strict max_errors skip_bad",
 }
 
-PAGES, DTREES = (".html", ".htm"), (*CONLLU.suffixes, ".txt")  # endings of what is written
+PAGES, _DTREES = (".html", ".htm"), (*CONLLU.suffixes, ".txt")  # endings of what is written
 FilePath = click.Path(path_type=Path, allow_dash=True)
 trees_argument = click.argument("trees", type=FilePath, nargs=-1, required=True)
 
@@ -83,6 +83,13 @@ def check_ending(output: Path, known: tuple[str, ...]) -> None:
     if ending_of(output) and not is_called(output, known):
         message = f"nothing is written here that is called so; known endings are {' '.join(known)}"
         raise FormatError(str(output), 0, 0, message)
+
+
+def check_dtrees(output: Path) -> None:
+    """Raise FormatError for a name that says something else than CoNLL-U with d-trees."""
+    check_ending(output, _DTREES)
+    if treebank_called(output):
+        raise FormatError(str(output), 0, 0, "files of c-trees are called so; those of d-trees x.conllu")
 
 
 def check_report(path: Path) -> None:
@@ -224,10 +231,15 @@ def model_path(context: click.Context, parameter: click.Parameter, directory: Pa
     return directory
 
 
-def to_option(formats: Sequence[str]) -> Decorator:
-    """Return an option that says in which of these formats a command writes."""
-    default = "[default: by the name, otherwise brackets, or discbracket for a model of trees with gaps]"
-    return click.option("--to", type=click.Choice(formats), help=f"The format of the output.  {default}")
+def to_option(
+    formats: Sequence[str], otherwise: str = "brackets, or discbracket for a model of trees with gaps"
+) -> Decorator:
+    """Return an option that says in which of these formats a command writes.
+
+    otherwise: in which, where neither the option nor a name says it
+    """
+    told = f"The format of the output.  [default: by the name, otherwise {otherwise}]"
+    return click.option("--to", type=click.Choice(formats), help=told)
 
 
 def faults_options(command: Command) -> Command:

@@ -40,6 +40,7 @@ from d2c.parsing.options import CUT, JSON_LINES, TAGGED, TAGGED_NAMES, TEXT_NAME
 from d2c.parsing.output import OUTPUTS, OutputFormat, format_by_name
 from d2c.training.warm_up import warmed_up_for
 from d2c.trees.formats.conllu import CONLLU
+from d2c.trees.formats.registry import WRITABLE, treebank_called
 
 if TYPE_CHECKING:  # their imports take a second: NLTK
     from d2c.models.model import Model
@@ -48,6 +49,7 @@ if TYPE_CHECKING:  # their imports take a second: NLTK
 
     Load = Callable[[], list[Model]]
 
+_FINISHED = "is finished, and no older than its input (options were not compared)"
 SOME_FAILED = 3  # exit status where sentences could not be parsed
 
 
@@ -161,14 +163,14 @@ def parse(
 
     models, (source, chosen["kind"]) = given[0], _found(given[1], chosen["kind"], output)
     if resume and is_finished(output, (*source, *models)):
-        say(f"{output}: is finished, and no older than its input; without --resume it is made anew")
+        say(f"{output}: {_FINISHED}; without --resume it is made anew")
         return
     options = ParseOptions(**{name: value for name, value in chosen.items() if value is not None})
     kind, typed = KINDS[options.kind], source == (_STDIN,) and sys.stdin.isatty()
     if options.language and not kind.cut:
         raise click.UsageError("--language cuts text into words; it needs --text or --split")
     load, gaps = _loaded(models, options, jobs)
-    to = to or format_by_name(output) or format_for(gaps, output, (*JSON_LINES, *CONLLU.suffixes))
+    to = to or _called(output) or format_for(gaps, output, (*JSON_LINES, *CONLLU.suffixes))
     form, name = _format(to, options), names_of(source)
     options = replace(options, ctrees=form.ctrees, confidences=form.confidences)
     digest = "" if str(output) == "-" else " ".join(map(digest_of_directory, models))
@@ -277,6 +279,11 @@ def _report(finished: Finished, options: ParseOptions) -> None:
         if options.ctrees and options.kind == TAGGED and not finished.repairs.sentences:
             say("Is the input text? Say --text, --tokenized or --split; for JSON lines, --json.")
         click.get_current_context().exit(SOME_FAILED)
+
+
+def _called(output: Path) -> str | None:
+    """Return which of OUTPUTS the name of a file says, if it is not that of a treebank: x.trees.conllu."""
+    return None if treebank_called(output) in WRITABLE else format_by_name(output)
 
 
 def _format(to: str, options: ParseOptions) -> OutputFormat:

@@ -94,16 +94,18 @@ def search(
     """
     if also and not counted:
         raise click.UsageError("--also goes with --count")
-    if options["context"] is not None and (counted or is_called(output, PAGES)):
-        raise click.UsageError("--context is for rows of matches, not for --count or pages")
+    page = is_called(output, PAGES)
+    for name in ("context", "brackets"):
+        if options[name] not in (None, False) and (counted or page):
+            raise click.UsageError(f"--{name} is for rows of matches, not for --count or pages")
     files = reading.files(trees)
-    if is_called(output, PAGES):
-        if counted:
-            raise click.UsageError("-o FILE.html shows matches, and goes without --count")
+    if page:
+        if counted or options["to"]:
+            raise click.UsageError("-o FILE.html shows matches, and goes without --count and --to")
         return _write_page(pattern, files, output, head_rules, reading, options["timeout"])
     counts, to = CountTable("pattern", "matches"), options["to"] or table_format(output)
     columns, safe = _columns(pattern, to, files, reading, options), to == "csv"
-    patterns, none = (pattern, *also), True
+    patterns, none = (*dict.fromkeys((pattern, *also)),), True
     if counted and not any(compiled(one).heads for one in patterns):
         reading = replace(reading, bare=True)
     table = counts.opened(output, to, safe) if counted else TABLES[to].opened(output, columns, safe)

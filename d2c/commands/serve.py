@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import sys
@@ -117,3 +118,5 @@ def _listening(host: str, port: int) -> socket.socket:
     except OSError as error:  # that of a name has numbers of its own
         why = error.strerror if isinstance(error, socket.gaierror) else os.strerror(error.errno or 0)
         raise OSError(error.errno, why, f"{host}:{port}") from None
+    except UnicodeError:  # an empty part of a name, or one that is too long
+        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), f"{host}:{port}") from None

@@ -32,8 +32,9 @@ def say(said: object) -> None:
 
 
 def show(lines: Iterable[str]) -> None:
-    """Print lines, of which a terminal is to obey nothing: others wrote some of them. It breaks those that
-    are too long at blanks."""
+    """Print lines in UTF-8, of which a terminal is to obey nothing: others wrote some of them. It breaks
+    those that are too long at blanks."""
+    sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
     width = terminal_width()
     for line in (printable(line.expandtabs()) for line in lines):
         sys.stdout.write("\n".join(wrapped(line, width) if width else [line]) + "\n")
@@ -107,11 +108,11 @@ class Skipped:
 
     def __init__(self, most: int) -> None:
         self.most, self.counts = most, Counter[str]()
-        self.last: dict[tuple[str, type], int] = {}  # of each file and kind: the last sentence named
+        self.known = set[tuple[str, type, int, str]]()  # of each error: file, kind, sentence, message
 
     def __call__(self, error: FormatError) -> None:
-        if error.sentence > self.last.get((error.file, type(error)), 0):
-            self.last[error.file, type(error)] = error.sentence
+        if (key := (error.file, type(error), error.sentence, error.message)) not in self.known:
+            self.known.add(key)
             self.counts[error.file] += 1
             if self.counts[error.file] <= self.most:
                 say(f"d2c: {error}")

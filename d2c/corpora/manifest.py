@@ -149,23 +149,26 @@ def opened(directory: Path, settings: Mapping[str, Any], resume: bool) -> Iterat
     if not path.exists() and not all(one.name.startswith(".") for one in directory.iterdir()):
         raise FormatError(str(directory), 0, 0, "holds other files; name a new directory, or an empty one")
     with Journal(path, str(directory), durable=True) as journal:
-        manifest = Manifest(directory, journal)
+        manifest, finished = Manifest(directory, journal), False
         if journal.lines:
-            _read(manifest, settings, resume)
+            finished = _read(manifest, settings, resume)
         else:
             journal.begin(settings)
         try:
             yield manifest
         except BaseException:
-            if not manifest.entries:  # nothing to go on from
+            if not (finished or manifest.entries):  # nothing to go on from
                 journal.remove()
                 with suppress(OSError):
                     directory.rmdir() if new else None
             raise
 
 
-def _read(manifest: Manifest, settings: Mapping[str, Any], resume: bool) -> None:
-    """Take over the rows of a journal. Raises FormatError where a job cannot go on from there."""
+def _read(manifest: Manifest, settings: Mapping[str, Any], resume: bool) -> bool:
+    """Take over the rows of a journal. Return whether it has any shard, even if its file is away.
+
+    Raises FormatError where a job cannot go on from there.
+    """
     directory, journal = str(manifest.directory), manifest.journal
     if not resume:
         problem = "has a job, finished or not; say --resume to go on with it, or delete the directory"
@@ -196,6 +199,7 @@ def _read(manifest: Manifest, settings: Mapping[str, Any], resume: bool) -> None
     for entry in entries:
         if not _is_whole(manifest.directory / entry.file, entry):  # somebody took it away, or changed it
             del manifest.entries[entry.shard]
+    return bool(entries)
 
 
 def _is_whole(file: Path, entry: Entry) -> bool:

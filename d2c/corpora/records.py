@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from d2c.base.errors import FormatError
 from d2c.base.files import NOT_UTF8
 from d2c.corpora.options import CorpusOptions
-from d2c.parsing.input import KINDS, sentence_of_words, sentences_of
+from d2c.parsing.input import KINDS, lines_of, sentence_of_words, sentences_of, sentences_of_conllu
 from d2c.parsing.options import TAGGED_NAMES, TEXT_NAMES
 from d2c.parsing.sentence import Sentence, refused
 from d2c.parsing.text import PENN
@@ -54,6 +54,7 @@ class Record(NamedTuple):
     document: the id of what it belongs to, as far as it is known without looking into the text
     format:   of the file, one of RECORDS; rows of Parquet are given as JSON
     begin:    characters of the file before it, a line break being one; 0 of a document
+    xpos:     whether UPOS and XPOS of its file hold two tagsets, as far as it and what is before it show
     """
 
     file: str
@@ -62,6 +63,7 @@ class Record(NamedTuple):
     document: str
     format: str
     begin: int = 0
+    xpos: bool = False
 
     def size(self, kind: str) -> int:
         """Return about how many sentences it has; exactly where each is a line or a block."""
@@ -85,9 +87,11 @@ def sentences_of_record(
     if form.documents:
         given, sentences = _document(record, options, rules)
         document = given or name
+    elif form.tagged:
+        lines = lines_of(io.StringIO(record.text), mark="")
+        sentences = sentences_of_conllu(lines, record.file, record.xpos)
     else:
-        lines = io.StringIO(record.text)
-        sentences = sentences_of(lines, "conllu" if form.tagged else options.kind, rules, record.file)
+        sentences = sentences_of(io.StringIO(record.text), options.kind, rules, record.file)
     for number, sentence in enumerate(sentences, 1):
         offsets = sentence.offsets
         yield replace(

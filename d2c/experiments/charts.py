@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from html import escape
 from math import ceil, floor, log10
 
+from d2c.base.errors import shortened
+
 # On a light and on a dark ground. Found by search: for any two, seen with any dichromacy (Machado et al.,
 # 2009), the distance in CIELAB is at least 30, and the contrast with the ground at least 3.
 COLOURS = (
@@ -35,6 +37,7 @@ _MARKERS = (  # paths around (0, 0)
 _WIDTH, _HEIGHT = 560, 260
 _LEFT, _RIGHT, _TOP, _BOTTOM = 56, 14, 26, 44  # margins around the plotting area
 _ROW = 18  # of the legend
+_LONGEST = 72  # characters of a name in the legend: more are wider than the picture
 
 Points = Sequence[tuple[float, float]]
 Scale = Callable[[float], float]
@@ -119,7 +122,7 @@ def _legend(names: Iterable[str], line: bool) -> tuple[list[str], int]:
     """Return names with their markers, in rows that end over the plotting area, and how high the rows are."""
     rows: list[list[tuple[int, str, float]]] = [[]]
     for k, name in enumerate(names):
-        width = 7.0 * len(name) + 50
+        width = 7.0 * min(len(name), _LONGEST) + 50
         if rows[-1] and sum(one[2] for one in rows[-1]) + width > _WIDTH - _LEFT:
             rows.append([])
         rows[-1].append((k, name, width))
@@ -128,7 +131,8 @@ def _legend(names: Iterable[str], line: bool) -> tuple[list[str], int]:
         x, y = _WIDTH - sum(width for *_, width in row), 10.0 - _ROW * number
         for k, name, width in row:
             sample = [(x, y), (x + 28, y)] if line else ()
-            pieces += [_series(k, [((x + 14, y), name)], sample), _text(x + 34, y + 4, name, "start")]
+            shown = _text(x + 34, y + 4, shortened(name, _LONGEST), "start")
+            pieces += [_series(k, [((x + 14, y), name)], sample), shown]
             x += width
     return pieces, _ROW * (len(rows) - 1)
 

@@ -36,7 +36,7 @@ from d2c.models.model import ARCS, Model
 from d2c.packed.arcs import with_packed_arcs
 from d2c.protocols.route import Progress, Route
 from d2c.protocols.training import accuracy
-from d2c.routes.dparsers import DPARSERS, takes
+from d2c.routes.dparsers import DPARSERS, shortest, takes
 from d2c.routes.voting.arc_voting import combine_arcs
 from d2c.routes.voting.constituents import Parse, combine
 from d2c.training.spec import TrainingSpec
@@ -65,12 +65,15 @@ def train_and_compare(
     others: more d-parsers, trained into directory/<d-parser>; routes are fitted once, beside the first one;
         a transformer is for those that may have one
 
-    Raises ModelError for a foreign d-parser, FormatError, before training, for a test treebank.
+    Raises ModelError for a foreign d-parser, and for one that is named twice, FormatError, before training,
+    for a test treebank.
     """
     specs = {name: _other(spec, name) for name in others}
     places = {name: directory / re.sub(r"\W+", "-", name) for name in others}
     for name, own in specs.items():  # before hours of training
         check_spec(own, [places[name]], foreign=False)
+    if others and len({*map(shortest, (spec.dparser.name, *others))}) <= len(others):
+        raise ModelError(f"a d-parser is named twice: {', '.join((spec.dparser.name, *others))}")
     if test:
         _check_test([spec, *specs.values()], test)
     trained = train_models(spec, [directory / route for route in spec.routes], progress, foreign=False)
@@ -78,10 +81,11 @@ def train_and_compare(
         name: train_models(own, [places[name]], progress, foreign=False).models[0]
         for name, own in specs.items()
     }
-    on_dev = compare_on(spec.data.dev, trained, spec.data.reading, scoring, models)
+    source = spec.dparser.name if others else spec.dparser.kind
+    on_dev = compare_on(spec.data.dev, trained, spec.data.reading, scoring, models, source)
     if test is None:
         return on_dev
-    comparison = compare_on(test, trained, spec.data.reading, scoring, models)
+    comparison = compare_on(test, trained, spec.data.reading, scoring, models, source)
     pairs = zip(comparison.rows, on_dev.rows, strict=True)
     return replace(comparison, rows=[replace(row, dev=dev.brackets) for row, dev in pairs])
 
@@ -107,10 +111,12 @@ def compare_on(
     reading: Read = CLEANED,
     scoring: Scoring = SCORING,
     others: Mapping[str, Model] = MappingProxyType({}),
+    source: str = "",
 ) -> Comparison:
     """Return each model's route on gold d-trees, then each on those of the d-parser, which all models share.
 
     others: models with other d-parsers, by their names; the rows of `several` follow
+    source: what rows call the d-parser; by default its kind
 
     The d-parser has learned what the first route encodes; labels are scored against that. Oracles of routes
     that have one, on the d-parser's d-trees, come then, with those of the K best c-trees, where these are
@@ -121,7 +127,7 @@ def compare_on(
     first, routes = models[0], [model.route for model in models]
     ranking = bool(scoring.best) and any(route.abilities.k_best_arcs for route in routes)
     with_arcs = replace(first, arcs=max((ARCS[ranking], *(model.arcs for model in models)), key=ARCS.index))
-    of_arcs = parsed(first.dparser_name, with_arcs, ctrees)
+    of_arcs = parsed(source or first.dparser_name, with_arcs, ctrees)
     predicted = [with_packed_arcs(dtree, None) for dtree in of_arcs.dtrees]
     of_dparser = of_arcs._replace(dtrees=predicted)
     dtrees, tags = list(map(first.route.encode, ctrees)), None

@@ -16,7 +16,7 @@ from d2c.base.inputs import Paths, check_repeatable, names_of
 from d2c.experiments.rows import Column, Comparison, GoldStandard, Row, Table, Trees
 from d2c.experiments.significance import Difference, differences_of
 from d2c.trees.conversion import to_labelled_dependencies
-from d2c.trees.ctree import CTree
+from d2c.trees.ctree import CTree, is_failed
 from d2c.trees.formats.pairs import Pairs
 from d2c.trees.formats.reading import Read
 from d2c.trees.heads import HeadRules
@@ -26,20 +26,22 @@ from d2c.trees.scores.matches import notes
 
 
 def compare_files(files: Sequence[Pairs], read: Read, metric: Metric, head_rules: HeadRules) -> Comparison:
-    """Score each guess against gold, which they share. Raises FormatError.
+    """Score each guess against gold, which they share; gold sentences without a tree are left out. Raises
+    FormatError.
 
     head_rules: find the heads of trees in which none is marked
     """
     for treebank in (files[0].gold, *(pairs.guess for pairs in files)):
         check_repeatable(treebank)
-    gold, headed = list(read(files[0].gold)), head_rules.headed
+    every, headed = list(read(files[0].gold)), head_rules.headed
+    gold = [ctree for ctree in every if not is_failed(ctree.tokens)]
     names = [Path(names_of(pairs.guess)).name for pairs in files]
     if len(set(names)) < len(names):
         names = [names_of(pairs.guess) for pairs in files]
 
     def row(name: str, pairs: Pairs) -> Row:
         def again(path: Paths) -> Iterator[CTree]:
-            return iter(gold) if path == pairs.gold else read(path)
+            return iter(every) if path == pairs.gold else read(path)
 
         guess = [tree for _, tree in pairs.of(again)]
         scores = metric.score(gold, guess)

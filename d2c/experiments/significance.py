@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from d2c.trees.scores.matches import Matches, Score
 
-_ROWS = 500  # trials at a time
+_SWAPS = 2_000_000  # sentences of all trials at a time
 
 
 class Difference(NamedTuple):
@@ -56,8 +56,9 @@ def randomised(
     observed = after - before
     rng, extreme = np.random.default_rng(seed), 0
     both, moved = a.sum(0) + b.sum(0), b - a
-    for begin in range(0, trials, _ROWS):
-        swap = rng.integers(0, 2, (min(_ROWS, trials - begin), len(a))).astype(np.float64)
+    rows = max(1, _SWAPS // max(1, len(a)))
+    for begin in range(0, trials, rows):
+        swap = rng.integers(0, 2, (min(rows, trials - begin), len(a))).astype(np.float64)
         sums = a.sum(0) + swap @ moved
         difference = np.abs(_f1(both - sums) - _f1(sums))
         extreme += int((difference >= abs(observed) - 1e-9).sum())

@@ -87,7 +87,6 @@ class Model:
     tagger: a trained tagger and its name, where the model has one
     tags:   what route and d-parser were trained on, `gold` or `predicted` by the tagger; one that finds tags
             predicts them, and given ones (`gold`) are seen by the route alone
-    abbreviations: words of the tagger's treebank that end in a full stop
     language: whose rules cut text, as spaCy calls it; None: English, or what the d-parser's pipeline does
     arcs:   one of ARCS: whether the route looks among all likely arcs, or over the one d-tree
     calibration: what makes probabilities of the route's confidences, where it was learned
@@ -107,7 +106,6 @@ class Model:
     tagger_name: str | None = None
     tagger: Tagger | None = None
     tags: str = "gold"
-    abbreviations: tuple[str, ...] = ()
     language: str | None = None
     arcs: str = ARCS[0]
     calibration: Calibration | None = None
@@ -151,7 +149,6 @@ class Model:
         if file.tagger is not None:
             model.tagger_name, model.tags = file.tagger, file.tags or TAGS[0]
             model.tagger = load_tagger(file.tagger, directory / "tagger", device)
-            model.abbreviations = load_abbreviations(directory / "tagger")
         if (directory / _CALIBRATION).is_file():
             model.calibration = Calibration.load(directory / _CALIBRATION)
         if (directory / _FUNCTIONS).is_dir():

@@ -40,11 +40,6 @@ class Available(NamedTuple):
     directory: Path
     source: str
 
-    @property
-    def card(self) -> Mapping[str, Any]:
-        """Return what `card.json` says; nothing where there is none that can be read."""
-        return card_of(self.directory)
-
 
 _ONE_SENTENCE = "a sentence is read from a file or from standard input: echo ... | d2c parse --text"
 
@@ -59,7 +54,7 @@ def find(name: str | Path | None = None) -> Path:
     wanted = str(name or default())
     if directory := known(name) if name else _named().get(wanted):
         return directory
-    if name and Path(wanted).is_dir():
+    if name and os.path.isdir(wanted):  # no, too, of what is too long for a name
         return Path(wanted)  # loading it will report what is wrong
     names = ", ".join(sorted(_named())) or "none"
     problem = f"{wanted}: is no model: neither a directory nor a name; known names: {names}"
@@ -127,7 +122,7 @@ def available() -> list[Available]:
 
 def is_model(directory: Path) -> bool:
     """Return whether a directory is a model, broken perhaps."""
-    return (directory / SETTINGS).is_file()
+    return os.path.isfile(directory / SETTINGS)
 
 
 def known(name: str | Path) -> Path | None:

@@ -110,15 +110,21 @@ class PackedArcs(NamedTuple):
 
 
 def arcs_of(probabilities: Doubles, heads: Sequence[int], least: float = LEAST) -> PackedArcs:
-    """Return the likely arcs of a sentence, and those of a d-tree.
+    """Return the likely arcs of a sentence, and those of a d-tree; probabilities are made to sum to 1 for
+    each word.
 
     probabilities: [n, n + 1] of each word's heads, those of the root first; heads: 1..n, 0 = root
     """
     likely = probabilities >= least
     likely[np.arange(len(heads)), np.asarray(heads, np.int64)] = True
     words, found = np.nonzero(likely)
+    if not len(words):
+        return single(())
+    begin = np.searchsorted(words, np.arange(words[-1] + 2)).astype(np.int32)
     logs = np.log(np.maximum(probabilities[likely], 1e-9)).astype(np.float32)
-    return _packed(words, found.astype(np.int32), logs, None)
+    exact = logs.astype(np.float64)
+    exact -= np.logaddexp.reduceat(exact, begin[:-1])[words]
+    return PackedArcs(begin, found.astype(np.int32), exact.astype(np.float32))
 
 
 def arc_labels_of(names: tuple[str, ...], shares: NDArray[Any]) -> ArcLabels:
@@ -142,17 +148,6 @@ def to_arrays(arcs: PackedArcs) -> Arrays:
     yields = np.zeros(0, np.float32) if arcs.yields is None else arcs.yields
     own = {"begin": arcs.begin, "heads": arcs.heads, "logs": arcs.logs}
     return own | {"names": said, "labels": logs, "yields": yields}
-
-
-def _packed(words: NDArray[Any], heads: Ints, logs: Floats, labels: ArcLabels | None) -> PackedArcs:
-    """Return arcs in order, of which words, heads and logarithms [A] are given, probabilities made to sum to
-    1 for each word; every word has one at least."""
-    if not len(words):
-        return single(())
-    begin = np.searchsorted(words, np.arange(words[-1] + 2)).astype(np.int32)
-    exact = logs.astype(np.float64)
-    exact -= np.logaddexp.reduceat(exact, begin[:-1])[words]
-    return PackedArcs(begin, heads, exact.astype(np.float32), labels)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

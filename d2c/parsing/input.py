@@ -36,9 +36,11 @@ _WORD = re.compile(rf"[^{BLANKS}]+")
 _NO_TAG, _NO_HEAD = "_", -1
 _START = 4096  # characters of a file, which show what it is
 _TAGGED_START = re.compile(r"(?:#.*\n|\s)*\d+(?:[-.]\d+)?\t")
+_OBJECT = re.compile(r'\s*\{[ \t]*"')
 _TREE = re.compile(r"\s*\([-A-Z0-9_]*\s*\([-A-Z0-9=$|+]+[\s(]")
 _PAGE = re.compile(
-    r"\s*(?:<!--.*?-->\s*|<\?xml[^>]*>\s*)?<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE
+    r"\s*(?:<!--.*?-->\s*|<\?xml[^>]*>\s*)?<(?:!doctype\s+html|html|head|body)\b",
+    re.IGNORECASE | re.DOTALL,
 )
 
 
@@ -56,11 +58,6 @@ class InputKind(NamedTuple):
     split: bool = False
     suffixes: tuple[str, ...] = TEXT_NAMES
     read: Callable[[Iterable[Line], str], Iterator[Sentence]] = lambda lines, file: iter(())
-
-    @property
-    def tagged(self) -> bool:
-        """Return whether its sentences have tags."""
-        return self.words is None
 
     @property
     def cut(self) -> bool:
@@ -109,7 +106,7 @@ def kind_of(path: Path) -> str:
     start = first_characters(path, _START).removeprefix("\xef\xbb\xbf")
     if not start or is_called(path, TAGGED_NAMES) or _TAGGED_START.match(start):
         return TAGGED
-    if is_called(path, JSON_LINES) or start.lstrip().startswith('{"'):
+    if is_called(path, JSON_LINES) or _OBJECT.match(start):
         return JSON
     name, why = file_name(path), ""
     if treebank_called(path) or _TREE.match(start):
@@ -197,22 +194,17 @@ def _tokenized(text: str, _: TextRules = PENN, quoted: bool = False) -> Iterator
         yield match[0], match.start(), match.end()
 
 
-def _conllu(lines: Iterable[Line], file: str) -> Iterator[Sentence]:
-    count, xpos, held = 0, False, list[Line]()
-    for block in blocks_of(lines):
-        begin = block[0].number
-        if all(line.text.startswith("#") for line in block):
-            held += block  # comments of the sentence that follows
-            continue
-        block, held = [*held, *block], []
-        first = block[0].number
-        before = [first - 1, *(line.number for line in block)]
-        gaps = ("\n" * (line.number - number - 1) for number, line in zip(before, block, strict=False))
-        text = "".join([gap + line.text for gap, line in zip(gaps, block, strict=True)])
+def sentences_of_conllu(lines: Iterable[Line], file: str, xpos: bool = False) -> Iterator[Sentence]:
+    """Yield the sentences of CoNLL-U.
+
+    xpos: read tags from XPOS only, as where UPOS and XPOS before these lines hold two tagsets
+    """
+    count = 0
+    for begin, block, text in blocks_of(lines):
         xpos = xpos or has_two_tagsets(text)
         try:
             _check_block(block, file)
-            for dtree in parse_conllu(Chunk(first, text), file, xpos=xpos):
+            for dtree in parse_conllu(Chunk(block[0].number, text), file, xpos=xpos):
                 yield _of_dtree(dtree, begin)
                 count += 1
         except FormatError as error:
@@ -254,15 +246,28 @@ def _json(lines: Iterable[Line], file: str) -> Iterator[Sentence]:
                 yield sentence_of_words(file, line.number, *given)
 
 
-def blocks_of(lines: Iterable[Line]) -> Iterator[list[Line]]:
-    """Yield the lines between empty ones."""
-    for empty, block in groupby(lines, lambda line: not line.text.strip()):
-        if not empty:
-            yield list(block)
+def blocks_of(lines: Iterable[Line]) -> Iterator[tuple[int, list[Line], str]]:
+    """Yield of each sentence of CoNLL-U where it begins, its lines, and its text, which has empty lines, too.
+
+    Comments between empty lines are those of the sentence that follows, which begins behind them.
+    """
+    held = list[Line]()
+    for empty, group in groupby(lines, lambda line: not line.text.strip()):
+        if empty:
+            continue
+        block = list(group)
+        begin = block[0].number
+        if all(line.text.startswith("#") for line in block):
+            held += block
+            continue
+        block, held = [*held, *block], []
+        before = [block[0].number - 1, *(line.number for line in block)]
+        gaps = ("\n" * (line.number - number - 1) for number, line in zip(before, block, strict=False))
+        yield begin, block, "".join([gap + line.text for gap, line in zip(gaps, block, strict=True)])
 
 
 KINDS = {
-    TAGGED: InputKind(None, False, TAGGED_NAMES, _conllu),
+    TAGGED: InputKind(None, False, TAGGED_NAMES, sentences_of_conllu),
     JSON: InputKind(None, False, JSON_LINES, _json),
     "text": InputKind(words_of),
     "tokenized": InputKind(_tokenized),

@@ -26,7 +26,6 @@ from d2c.trees.formats.discbracket import format_discbracket, is_discbracket
 from d2c.trees.formats.format import AS_IT_IS, CFormat, Options, check_text, parse_all
 from d2c.trees.formats.parsed import (
     PARSED_LINES,
-    PARSED_ROWS,
     made_of,
     no_number,
     parsed_tree,
@@ -166,19 +165,6 @@ def read_parsed(path: AnyPath, form: CFormat, options: Options, refuse: Refuse =
     """Yield the sentences of a file of one of the formats PARSED, as `read_json_lines` does."""
     items = form.read.items(path, options)
     return parse_all(items, lambda item: (made_of(item, form.name, _sentence),), file_name(path), refuse)
-
-
-def parse_json_line(line: str) -> Sentence:
-    """Invert `format_json`, but for alternatives; the d-tree is not there. Raises ValueError.
-
-    Its words have the comments. The c-tree has no head children where spans have no heads.
-    """
-    return made_of(line, PARSED_LINES.name, _sentence)
-
-
-def sentence_of_row(row: dict[str, Any]) -> Sentence:
-    """Return the sentence of a row of a table. Raises ValueError for what `d2c corpus` writes in no row."""
-    return made_of(row, PARSED_ROWS.name, _sentence)
 
 
 def read_given(line: str) -> tuple[tuple[str, ...], tuple[str, ...], Any, Any]:

@@ -16,6 +16,7 @@ INPUTS = (TAGGED, *TEXTS, JSON)
 # Of files, how they end
 TAGGED_NAMES, TEXT_NAMES, JSON_LINES = (".conllu", ".conll"), (".txt", ".text"), (".json", ".jsonl")
 _CALLED = {"format_name": "format"}  # options that are not called as their settings
+_KINDS = {TAGGED: "CoNLL-U", "text": "a sentence on each line"}  # `corpus` has no such options
 _FOLLOW = ("ctrees", "confidences")  # settings that are set by others
 CUT = "sentence cut into pieces"  # what it is called among repairs
 _OF_MODEL = ("device", "parse_command", "allow_pipeline", "timeout", "arcs")
@@ -80,7 +81,7 @@ def _told(name: str, before: Any, now: Any) -> str:
     if name == "model":
         return "with another model"
     if name == "kind":
-        return f"with --{before} (now --{now})".replace(f"--{TAGGED}", "CoNLL-U")
+        return f"with {_KINDS.get(before, f'--{before}')} (now {_KINDS.get(now, f'--{now}')})"
     option = name if name in ("d2c", "pyarrow") else f"--{_CALLED.get(name, name).replace('_', '-')}"
     then = f"with {option}{'' if before is True else f' {before}'}" if before else f"without {option}"
     return f"{then} (now {'with' if now is True else now or 'without'})"

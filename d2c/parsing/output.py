@@ -11,7 +11,7 @@ from d2c.base.inputs import ending_of
 from d2c.parsing.json_lines import format_json
 from d2c.parsing.options import JSON_LINES
 from d2c.parsing.sentence import Sentence
-from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.ctree import CTree
 from d2c.trees.formats.conllu import CONLLU, format_conllu
 from d2c.trees.formats.format import Writer
 from d2c.trees.formats.registry import FORMATS
@@ -24,7 +24,7 @@ def format_dtree(sentence: Sentence) -> str:
     assert dtree is not None
     if sentence.error:
         return f"# error = {sentence.why}\n{format_conllu(dtree, tokens.comments)}"
-    return format_conllu(replace(dtree, tokens=_tagged(tokens, dtree.tokens.tags)))
+    return format_conllu(replace(dtree, tokens=replace(tokens, tags=dtree.tokens.tags)))
 
 
 class OutputFormat(NamedTuple):
@@ -45,15 +45,12 @@ class OutputFormat(NamedTuple):
 
 def _of_ctrees(write: Writer[CTree]) -> OutputFormat:
     def text(one: Sentence) -> str:
-        tree = one.tree if one.error else replace(one.tree, tokens=_tagged(one.tokens, one.tree.tokens.tags))
+        tree = one.tree
+        if not one.error:  # the input's words, and what it says of them, with the tags of the tree
+            tree = replace(tree, tokens=replace(one.tokens, tags=tree.tokens.tags))
         return write.text(tree, one.number)
 
     return OutputFormat(text, write.before)
-
-
-def _tagged(tokens: Tokens, tags: tuple[str, ...]) -> Tokens:
-    """Return the input's words, and what it says of them, with the tags of a tree."""
-    return replace(tokens, tags=tags)
 
 
 OUTPUTS = {

@@ -86,9 +86,10 @@ def _plan(sentence: Sentence, most: int) -> list[int]:
 def _after_mark(forms: Sequence[str], end: int, reach: int) -> int | None:
     """Return where a piece ends after a mark: of the likeliest kind, the nearest one; None: there is none."""
     best: tuple[int, int, int] | None = None
+    low = max(0, end - 2 * reach)  # or closing marks alone would lead each place back to the beginning
     for place in range(end - reach, end + reach + 1):
         last = place - 1
-        while last and forms[last] in _CLOSING:
+        while last > low and forms[last] in _CLOSING:
             last -= 1
         kind = next((kind for kind, marks in enumerate(_MARKS) if forms[last] in marks), None)
         if kind is not None and forms[place] not in _CLOSING:

@@ -286,7 +286,11 @@ class BatchParser:
         else:
             decoded = ((ctree, None) for ctree in route.decode_all(free, repairs))
         for dtree, own in zip(dtrees, wanted, strict=True):
-            yield next(decoded) if own is None else route.within(dtree, own, repairs)
+            if own is None:
+                yield next(decoded)
+            else:
+                ctree, shares = route.within(dtree, own, repairs)
+                yield ctree, shares if sure else None
 
 
 def _tokens(sentences: Iterable[Sentence]) -> list[Tokens]:

@@ -66,7 +66,8 @@ def accuracy(gold: Sequence[Tokens], predicted: Iterable[Tokens]) -> float:
 
 def thinned(trees: Sequence[Tree], words: int) -> Sequence[Tree]:
     """Return evenly chosen trees with about so many words, all of them where they have no more."""
-    return trees[:: 1 + sum(len(tree.tokens) for tree in trees) // words]
+    total = sum(len(tree.tokens) for tree in trees)
+    return trees[:: max(1, -(-total // words))]
 
 
 @dataclass(frozen=True)

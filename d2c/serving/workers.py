@@ -2,9 +2,9 @@
 together, which encoders parse much faster.
 
 A process that dies, or takes too long, is replaced, and costs nobody but the request that it died of: those
-that it had are the next to be tried, one by one, by any process that is ready, each once. So requests that share
-a process, and those that are tried again, have a part of the time that one alone has, or none would be left
-to the others. Of a request that was alone, and took too long, there is no second try.
+that it had are the next to be tried, one by one, by any process that is ready, each once. So requests that
+share a process, and those that are tried again, have a part of the time that one alone has, or none would be
+left to the others. Of a request that was alone, and took too long, there is no second try.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from d2c.base.errors import ModelError, located, needing
 from d2c.base.inputs import check_repeatable, names_of
 from d2c.base.progress import counted, log
 from d2c.base.temporary import scratch, whole_directory
-from d2c.models.model import ARCS, Model, load_abbreviations, save_abbreviations
+from d2c.models.model import ARCS, Model, save_abbreviations
 from d2c.models.names import SETTINGS
 from d2c.packed.arcs import with_packed_arcs
 from d2c.protocols.dparser import DependencyParser, Tagger
@@ -121,7 +121,6 @@ def train_models(
         for model, directory in zip(models, new, strict=True):
             if tagger is not None:
                 model.tagger_name, model.tagger, model.tags = spec.tagger.name, tagger, spec.tagger.tags
-                model.abbreviations = load_abbreviations(new[0] / "tagger")
             model.language = spec.language
             model.arcs = spec.arcs if model.route.abilities.packed_arcs else ARCS[0]
             log.info("route %s: learning how far its confidences can be trusted", model.route_name)

@@ -71,10 +71,12 @@ class DTree:
     def is_nested(self) -> bool:
         """Return whether closer modifiers in the same direction are attached first (section 3.3, any head).
 
-        Raises ValueError where the tree has no event indices.
+        Raises ValueError where the tree has no event indices, and where the heads form no tree.
         """
         if self.events is None:
             raise ValueError("this d-tree has no event indices")
+        if not self.is_tree():
+            raise ValueError("these heads form no tree")
         sides = (head_outward(head, modifiers) for head, modifiers in enumerate(modifiers_of(self.heads)))
         return all(nested(side, self.events) for side in chain.from_iterable(sides))
 
@@ -113,6 +115,22 @@ def top_down(heads: Sequence[int], modifiers: Sequence[Sequence[int]] | None = N
     for h in order:
         order += modifiers[h]
     return order
+
+
+def depths(heads: Sequence[int]) -> list[int]:
+    """Return [n] arcs from each token to a root, of which there may be several: heads below 1.
+
+    Raises ValueError for a circle, IndexError for heads above n.
+    """
+    found, modifiers = [0] * len(heads), modifiers_of([max(0, head) for head in heads])
+    order = [m for m, head in enumerate(heads) if head <= 0]
+    for h in order:
+        for m in modifiers[h]:
+            found[m] = found[h] + 1
+        order += modifiers[h]
+    if len(order) < len(heads):
+        raise ValueError("the heads form a circle")
+    return found
 
 
 def is_tree(heads: Sequence[int]) -> bool:

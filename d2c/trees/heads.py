@@ -23,7 +23,7 @@ from d2c.base.errors import FormatError
 from d2c.base.files import open_input
 from d2c.trees.cleaning import punctuates
 from d2c.trees.ctree import CTree, trusted_ctree
-from d2c.trees.dtree import modifiers_of
+from d2c.trees.dtree import depths
 from d2c.trees.marks import NOTHING_MARKED
 from d2c.trees.scores.matches import percent
 
@@ -266,7 +266,7 @@ def parse_head_rules(name: str, text: str) -> HeadRules:
             continue
         symbol, *rest = _LABEL.findall(line)
         if symbol in ("punctuation", "conjunction"):
-            sets[symbol] = frozenset(rest)
+            sets[symbol] = sets.get(symbol, frozenset()) | frozenset(rest)
         elif not rest or rest[0] not in SEARCHES:
             raise FormatError(name, number, 0, f"expected one of {', '.join(SEARCHES)} after {symbol!r}")
         elif symbol == "default":
@@ -288,7 +288,7 @@ def induce_heads(ctree: CTree, heads: Sequence[int]) -> CTree:
         raise ValueError(f"{many(len(heads), 'head')} for {many(n, 'token')}")
     if max(heads) > n:
         raise ValueError(f"the head {max(heads)} of {many(n, 'token')}")
-    depth = _depths(heads)
+    depth = depths(heads)
     best = list(range(n))  # of each node, the word nearest to the root: its own head lies outside
     head_children = []
     for kids in ctree.children:
@@ -302,7 +302,8 @@ def estimate_rules(ctrees: Iterable[CTree]) -> HeadRules:
     """Estimate a head table from c-trees with head children.
 
     For every symbol the labels of children by how often they are head where they occur, sought from the side
-    on which the head stands more often where labels are equal.
+    on which the head stands more often where labels are equal. Raises FormatError for labels that end in *,
+    which stand for others in a table.
     """
     present: defaultdict[str, Counter[str]] = defaultdict(Counter)
     heads: defaultdict[str, Counter[str]] = defaultdict(Counter)
@@ -318,22 +319,11 @@ def estimate_rules(ctrees: Iterable[CTree]) -> HeadRules:
             equal = [kid for kid, kid_name in zip(kids, names, strict=True) if kid_name == head_label]
             if len(equal) > 1:
                 side[label] += (head == equal[0]) - (head == equal[-1])
+    if star := next((label for label in sorted({*heads, *chain(*heads.values())}) if label[-1:] == "*"), ""):
+        raise FormatError("induced", 0, 0, f"a head table cannot hold the label {star!r}")
     searches = {}
     for label, counts in sorted(heads.items()):
         sought = sorted((-count / present[label][kid], kid) for kid, count in counts.items())
         direction = "left" if side[label] >= 0 else "right"
         searches[label] = (HeadSearch(direction, tuple(kid for _, kid in sought)),)
     return HeadRules("induced", searches)
-
-
-def _depths(heads: Sequence[int]) -> list[int]:
-    """Return [n] arcs from each token to the root. Raises ValueError for a circle."""
-    depths, modifiers = [0] * len(heads), modifiers_of([max(0, head) for head in heads])
-    order = [m for m, head in enumerate(heads) if head <= 0]
-    for h in order:
-        for m in modifiers[h]:
-            depths[m] = depths[h] + 1
-        order += modifiers[h]
-    if len(order) < len(heads):
-        raise ValueError("the heads form a circle")
-    return depths

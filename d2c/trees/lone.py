@@ -8,9 +8,9 @@ make others. Linear time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import compress
+from itertools import chain, compress
 
 from d2c.trees.cleaning import punctuates
 from d2c.trees.ctree import CTree
@@ -37,7 +37,7 @@ class LoneNodes:
         self, ctree: CTree, shares: tuple[float, ...] | None = None
     ) -> tuple[CTree, tuple[float, ...] | None]:
         """Return the tree without those that the treebank does not have, and the shares [K] of the others."""
-        gone = {*_over_marks(ctree, self._knows)}
+        gone = {node for node, _ in _over_marks(ctree, self._knows)}
         if self.copies is not None:
             gone.update(node for node in copies(ctree) if ctree.label(node) not in self.copies)
         if not gone:
@@ -45,11 +45,11 @@ class LoneNodes:
         kept = [node not in gone for node in range(len(ctree.tokens), ctree.root + 1)]
         return collapse(ctree, kept), shares and tuple(compress(shares, kept))
 
-    def _knows(self, ctree: CTree, node: int) -> bool:
+    def _knows(self, ctree: CTree, node: int, words: Sequence[int]) -> bool:
         if self.marks is None:
-            tags = (ctree.tokens.tags[word] for word in ctree.yields()[node])
+            tags = (ctree.tokens.tags[word] for word in words)
             return not all(punctuates(tag) or tag in _MARKS for tag in tags)
-        return _named(ctree, node) in self.marks
+        return _named(ctree, node, words) in self.marks
 
 
 @dataclass(frozen=True)
@@ -63,22 +63,25 @@ class Noted(Iterable[CTree]):
         marks, labels = set[tuple[str, ...]](), set[str]()
         for ctree in self.ctrees:
             shown = visible(ctree)
-            marks.update(_named(shown, node) for node in _over_marks(shown, lambda *_: False))
+            marks.update(_named(shown, *found) for found in _over_marks(shown, lambda *_: False))
             labels.update(map(shown.label, copies(shown)))
             yield ctree
         self.learned(LoneNodes(frozenset(marks), frozenset(labels)))
 
 
-def _over_marks(ctree: CTree, knows: Callable[[CTree, int], bool]) -> Iterator[int]:
-    """Yield the nodes over punctuation alone that are not known, but for the root; one over a node that is
-    known is known, too."""
-    solid = [not punctuates(form) for form in ctree.tokens.forms]
-    for node, kids in enumerate(ctree.children[:-1], len(solid)):
-        known = any(map(solid.__getitem__, kids)) or knows(ctree, node)
-        solid.append(known)
-        if not known:
-            yield node
+def _over_marks(
+    ctree: CTree, knows: Callable[[CTree, int, Sequence[int]], bool]
+) -> Iterator[tuple[int, Sequence[int]]]:
+    """Yield the nodes over punctuation alone that are not known, but for the root, and the words below each;
+    one over a node that is known is known, too."""
+    below = {i: [i] for i, form in enumerate(ctree.tokens.forms) if punctuates(form)}
+    for node, kids in enumerate(ctree.children[:-1], len(ctree.tokens)):
+        if all(kid in below for kid in kids):
+            words = sorted(chain.from_iterable([below[kid] for kid in kids]))
+            if not knows(ctree, node, words):
+                below[node] = words
+                yield node, words
 
 
-def _named(ctree: CTree, node: int) -> tuple[str, ...]:
-    return ctree.label(node), *[ctree.tokens.forms[word] for word in ctree.yields()[node]]
+def _named(ctree: CTree, node: int, words: Sequence[int]) -> tuple[str, ...]:
+    return ctree.label(node), *[ctree.tokens.forms[word] for word in words]

@@ -1,9 +1,9 @@
 """C-trees as the tree objects of other libraries: `nltk.Tree` and Stanza's `Tree`. Linear time.
 
 The wrapper of a c-tree is the outermost node there. The leaves of both stand in the order of the words, so
-they hold no gaps. NLTK reads and prints brackets without escapes, so words and tags have -LRB- and -RRB- for
-round brackets there, as in NLTK's own treebanks; of words they are undone, as in
-`d2c.trees.formats.brackets`. Stanza's trees hold words as they are, and escape them when printed.
+they hold no gaps. NLTK reads and prints brackets without escapes, so words and labels have -LRB- and -RRB-
+for round brackets there, as in NLTK's own treebanks; these are undone, but in labels that are nothing else,
+as in `d2c.trees.formats.brackets`. Stanza's trees hold words as they are, and escape them when printed.
 
 The libraries are imported only where a tree of theirs is made: both are slow to start.
 """
@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from d2c.base.errors import install
-from d2c.trees.cleaning import unescape
+from d2c.trees.cleaning import unescape, unescape_label
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.graphs import Graph
 
@@ -29,7 +29,11 @@ def to_nltk(ctree: CTree) -> nltk.Tree:
     """Return a tree as an `nltk.Tree`. Raises ValueError for a tree with gaps."""
     from nltk.tree import Tree
 
-    return _build(ctree, lambda tag, form: Tree(_escape(tag), [_escape(form)]), Tree)
+    return _build(
+        ctree,
+        lambda tag, form: Tree(_escape(tag), [_escape(form)]),
+        lambda label, kids: Tree(_escape(label), kids),
+    )
 
 
 def from_nltk(tree: nltk.Tree) -> CTree:
@@ -53,8 +57,8 @@ def from_nltk(tree: nltk.Tree) -> CTree:
         if words and len(kids) > 1:
             raise ValueError(f"the word {words[0]!r} stands beside other words or nodes")
         if words:
-            return label, unescape(words[0]), ()
-        return label, None, kids
+            return unescape_label(label), unescape(words[0]), ()
+        return unescape_label(label), None, kids
 
     return _read(tree, read_node)
 
@@ -108,5 +112,5 @@ def _read(root: Any, read_node: Callable[[Any], _Node]) -> CTree:
     return graph.tree()
 
 
-def _escape(word: str) -> str:
-    return word.replace("(", "-LRB-").replace(")", "-RRB-")
+def _escape(text: str) -> str:
+    return text.replace("(", "-LRB-").replace(")", "-RRB-")

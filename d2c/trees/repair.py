@@ -110,18 +110,30 @@ def projectivize(heads: Sequence[int]) -> list[int]:
     A lift moves a token from its head to its head's head (Nivre and Nilsson 2005). Lifting never gives a
     token new descendants, so token m can hang from its ancestor a only if all words between them descended
     from a to begin with. The tree in which every m hangs from the lowest such a is projective already; hence
-    it has the fewest lifts, and no other tree has as few. Raises ValueError where the heads form no tree.
+    it has the fewest lifts, and no other tree has as few. Quadratic time at worst. Raises ValueError where
+    the heads form no tree.
     """
     if is_projective(heads):
         return list(heads)
-    enter, leave = _intervals(heads)
-    lifted = list(heads)
+    (first, last), lifted = _runs_below(heads), list(heads)
     for m in range(len(heads)):
         a = heads[m] - 1
-        while a >= 0 and not all(enter[a] < enter[k] < leave[a] for k in range(min(a, m) + 1, max(a, m))):
+        while a >= 0 and not first[a] <= m <= last[a]:
             a = heads[a] - 1
         lifted[m] = a + 1
     return lifted
+
+
+def _runs_below(heads: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Return [n] the first and the last word of the run around each token that descends from it."""
+    n, (enter, leave) = len(heads), _intervals(heads)
+    first, last = list(range(n)), list(range(n))
+    for a in reversed(top_down(heads)):  # of a word beside the run, all of its own run descends from a
+        while first[a] and enter[a] < enter[first[a] - 1] < leave[a]:
+            first[a] = first[first[a] - 1]
+        while last[a] + 1 < n and enter[a] < enter[last[a] + 1] < leave[a]:
+            last[a] = last[last[a] + 1]
+    return first, last
 
 
 def _intervals(heads: Sequence[int]) -> tuple[list[int], list[int]]:

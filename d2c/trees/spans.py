@@ -7,11 +7,12 @@ Tokens are counted from 0; a span ends before its `end`. Linear time, but for so
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
-from d2c.trees.ctree import Block, CTree, Tokens, joined, trusted_ctree
+from d2c.trees.cleaning import choose_tokens
+from d2c.trees.ctree import Block, CTree, joined, trusted_ctree
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +211,10 @@ class Constituents:
         )
 
     def below(self, node: int) -> Constituents:
-        """Return those of a node as of a tree of its own: its words are counted from 0, gaps are closed."""
+        """Return those of a node as of a tree of its own: its words are counted from 0, gaps are closed.
+
+        It has what a file says of its words and nodes, without comments and edges that lead outside.
+        """
         ctree, source = self.ctree, self.source
         n, nodes, stack = len(ctree.tokens), list[int](), [node]
         while stack:
@@ -219,18 +223,21 @@ class Constituents:
         nodes.sort()
         new_id = {old: new for new, old in enumerate(nodes)}
         words, ks = [i for i in nodes if i < n], [i - n for i in nodes if i >= n]
-        forms = tuple([ctree.tokens.forms[i] for i in words])
+        tokens = replace(choose_tokens(ctree.tokens, [i in new_id for i in range(n)]), comments=())
+        functions = ctree.functions and tuple([ctree.functions[old] for old in nodes])
+        inside = [edge for edge in ctree.secondary if edge[0] in new_id and edge[2] in new_id]
         heads = ctree.head_children
         own = trusted_ctree(
-            Tokens(forms, tuple([ctree.tokens.tags[i] for i in words])),
+            tokens,
             tuple([ctree.labels[k] for k in ks]),
             tuple([tuple([new_id[kid] for kid in ctree.children[k]]) for k in ks]),
             None if heads is None else tuple([new_id[heads[k]] for k in ks]),
+            beside=(functions, tuple([(new_id[node], name, new_id[up]) for node, name, up in inside])),
         )
         places = source.offsets and tuple([source.offsets[i] for i in words])
         text = source.text and self.span(node).text
         confidences = self.confidences and tuple([self.confidences[k] for k in ks])
-        return Constituents(own, confidences, Source(forms, places, text, (source, words)))
+        return Constituents(own, confidences, Source(tokens.forms, places, text, (source, words)))
 
 
 def spans_of(

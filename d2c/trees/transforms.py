@@ -108,8 +108,8 @@ def split_gaps(ctree: CTree) -> CTree:
     """Make a tree continuous: a node X with k blocks becomes k nodes X*1 to X*k (Boyd 2007).
 
     Where a parent has several such children with one label, those of the second are X*1.2 and so on. All have
-    its function, the first its secondary edges. Head children are dropped. Raises ValueError where a label
-    looks like that already.
+    its function, the first its secondary edges; the head child of one without that of X is its first child.
+    Raises ValueError where a label looks like that already.
     """
     if any(map(_BLOCK.fullmatch, ctree.labels)):
         raise ValueError("a label ends in *NUMBER, which marks the blocks of split nodes")
@@ -118,7 +118,9 @@ def split_gaps(ctree: CTree) -> CTree:
     children: list[list[int]] = []
     first, last = list(range(n)), list(range(n))
     split: list[list[int]] = [[i] for i in range(n)]  # new nodes of each old one
-    for label, kids in zip(ctree.labels, ctree.children, strict=True):
+    heads, headed = list[int](), list(range(n))  # of new nodes; of each old one, the new one with its head
+    old_heads = ctree.head_children or [kids[0] for kids in ctree.children]
+    for label, kids, old_head in zip(ctree.labels, ctree.children, old_heads, strict=True):
         label_counts: Counter[str] = Counter()
         for kid in kids:
             if len(split[kid]) > 1:
@@ -133,6 +135,9 @@ def split_gaps(ctree: CTree) -> CTree:
             new_nodes.append(n + len(labels))
             labels.append(label)
             children.append(block)
+            heads.append(headed[old_head] if headed[old_head] in block else block[0])
+            if heads[-1] == headed[old_head]:
+                headed.append(new_nodes[-1])
             first.append(first[block[0]])
             last.append(last[block[-1]])
         split.append(new_nodes)
@@ -140,13 +145,19 @@ def split_gaps(ctree: CTree) -> CTree:
     if functions is not None:
         functions = tuple([name for name, nodes in zip(functions, split, strict=True) for _ in nodes])
     edges = tuple([(split[node][0], name, split[above][0]) for node, name, above in ctree.secondary])
-    new = CTree(ctree.tokens, tuple(labels), tuple(map(tuple, children)), None, ctree.top, functions, edges)
+    head_children = None if ctree.head_children is None else tuple(heads)
+    rows = tuple(map(tuple, children))
+    new = CTree(ctree.tokens, tuple(labels), rows, head_children, ctree.top, functions, edges)
     return ordered(new, split[-1][0])
 
 
 def merge_gaps(ctree: CTree) -> CTree:
-    """Undo `split_gaps`: children X*1, X*2, ... of a node are one again."""
+    """Undo `split_gaps`: children X*1, X*2, ... of a node are one again.
+
+    Its head child is that of the part which was a head child itself, else that of the first.
+    """
     n = len(ctree.tokens)
+    heads, joined = list(ctree.head_children or ()), dict[int, int]()  # a part, and the one that it joined
     labels, children = list(ctree.labels), [list(kids) for kids in ctree.children]
     order = [ctree.root]  # parents first: the blocks of a node are together before those of its children
     for node in order if labels else ():
@@ -156,7 +167,10 @@ def merge_gaps(ctree: CTree) -> CTree:
             match = _BLOCK.fullmatch(labels[kid - n]) if kid >= n else None
             key = (match[1], match[3] or "1") if match else ("", "")
             if match and key in groups:
-                children[groups[key] - n] += children[kid - n]
+                joined[kid] = groups[key]
+                children[joined[kid] - n] += children[kid - n]
+                if heads and heads[node - n] == kid:
+                    heads[joined[kid] - n] = heads[kid - n]
                 continue
             merged.append(kid)
             if match:
@@ -164,7 +178,8 @@ def merge_gaps(ctree: CTree) -> CTree:
                 labels[kid - n] = match[1]
         children[node - n] = merged
         order += [kid for kid in merged if kid >= n]
-    return _with_children(replace(ctree, labels=tuple(labels)), children, None)
+    new_heads = ctree.head_children and [joined.get(head, head) for head in heads]
+    return _with_children(replace(ctree, labels=tuple(labels)), children, new_heads)
 
 
 def collapse(ctree: CTree, kept: Sequence[bool]) -> CTree:

@@ -38,6 +38,7 @@ import torch
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import d2c
+from benchmarks.calibration import drawn
 from benchmarks.shared import FilePath, Line, difference, print_table, run, say
 from d2c.models.model import Model
 from d2c.models.names import find
@@ -51,7 +52,7 @@ from models.recipes import RECIPES
 from models.scores import function_matches, untagged
 from models.teaching import read_tagged_text
 from treebanks.files import folder
-from treebanks.penn import BLOCK, TREEBANKS, penn_trees
+from treebanks.penn import BLOCK, TREEBANKS
 
 METRIC = METRICS["evalb"]
 CONVERTER = "en-clear"
@@ -212,12 +213,7 @@ def measured(arguments: Sequence[str], words: int) -> list[Any]:
 
 def dev(name: str, sentences: int | None) -> list[CTree]:
     """Return the dev part of a treebank, or so many sentences of it, evenly spread."""
-    ctrees = [*penn_trees(_file(f"{name}-dev"))]
-    return ctrees[:: max(1, len(ctrees) // (sentences or len(ctrees)))]
-
-
-def _file(name: str) -> Path:
-    return folder() / f"{name}.mrg.gz"
+    return drawn(f"{name}-dev", sentences or sys.maxsize)
 
 
 if __name__ == "__main__":

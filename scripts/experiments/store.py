@@ -7,23 +7,21 @@ steps, the version of d2c), so that it is found again by whatever needs the same
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
-import os
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from d2c import __version__
 from d2c.base import model_files
 from d2c.base.files import digest_of_file
 from d2c.base.inputs import Paths, files_of
 from d2c.base.progress import log
-from d2c.base.temporary import lock, whole_directory
+from d2c.base.temporary import claimed, whole_directory
 
 FORMAT = 1  # of the file with a step's facts
 _FACTS = "step.json"
@@ -77,7 +75,9 @@ class Store:
         directory = self.directory / f"{name}-{key[:_SHOWN]}"
         before, start = self._others, time.perf_counter()
         if not (directory / _FACTS).is_file():
-            with _alone(directory):
+            self.directory.mkdir(parents=True, exist_ok=True)
+            said = partial(log.info, "%s: another process makes it", directory.name)
+            with claimed(directory.with_name(f"{directory.name}.step"), said):
                 if not (directory / _FACTS).is_file():
                     self._make(directory, made_of, make)
             self._others = before + time.perf_counter() - start
@@ -105,34 +105,6 @@ class Store:
     def seconds(self) -> float:
         """That all steps in `used` took when they were made."""
         return sum(step.seconds for step in self.used.values())
-
-
-@contextmanager
-def _alone(directory: Path) -> Iterator[None]:
-    """Waits while another process makes a step, unless the file system has no locks."""
-    directory.parent.mkdir(parents=True, exist_ok=True)
-    path = directory.parent / f".{directory.name}.lock"
-    while True:
-        with open(path, "wb") as file:
-            try:
-                lock(file)
-            except BlockingIOError:
-                log.info("%s: another process makes it", directory.name)
-                fcntl.flock(file, fcntl.LOCK_EX)
-            if _is_at(path, file):
-                try:
-                    yield
-                finally:
-                    path.unlink(missing_ok=True)
-                return
-
-
-def _is_at(path: Path, file: BinaryIO) -> bool:
-    """Return whether an open file is still there: who held its lock before has removed it, and whoever comes
-    now holds another one."""
-    with suppress(FileNotFoundError):
-        return os.path.samestat(os.fstat(file.fileno()), path.stat())
-    return False
 
 
 def digest(value: object) -> str:

@@ -1,5 +1,6 @@
 """What MkDocs needs to know of this repository: how docstrings are written, and which links are no pages."""
 
+import posixpath
 import re
 from typing import Any
 
@@ -44,12 +45,5 @@ def on_page_content(html: str, **_: object) -> str:
 
 
 def _kept(link: re.Match[str], source: str, known: set[str]) -> str:
-    parts = source.split("/")[:-1]
-    for part in link[2].split("/"):
-        if part == "..":
-            if not parts:
-                return link[1]
-            parts.pop()
-        elif part != ".":
-            parts.append(part)
-    return link[0] if "/".join(parts) in known else link[1]
+    target = posixpath.normpath(posixpath.join(posixpath.dirname(source), link[2]))
+    return link[0] if target in known else link[1]

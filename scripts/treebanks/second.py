@@ -11,6 +11,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -430,12 +431,6 @@ def by_udapi(path: Path, _clean: bool) -> Iterator[Sentence]:
 
 
 def _blocks(path: Path) -> Iterator[list[str]]:
-    lines: list[str] = []
-    for line in opened(path):
-        if line.strip():
-            lines.append(line.rstrip("\n"))
-        elif lines:
-            yield lines
-            lines = []
-    if lines:
-        yield lines
+    for empty, block in groupby(opened(path), lambda line: not line.strip()):
+        if not empty:
+            yield [line.rstrip("\n") for line in block]

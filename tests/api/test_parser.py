@@ -143,6 +143,8 @@ def test_one_sentence(parser: Parser) -> None:
 def test_what_are_no_words(parser: Parser, wrong: list[list[str]]) -> None:
     with pytest.raises(TypeError, match="^(a sentence is a list of words|words and tags are str)"):
         parser.parse_tokens(wrong)
+    with pytest.raises(TypeError, match="^a sentence is a list of words, not str"):
+        parser.parse_tokens("They saw ducks", require=[(0, 2)])
 
 
 def test_texts_are_no_words(parser: Parser) -> None:

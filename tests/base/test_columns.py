@@ -70,6 +70,10 @@ def test_wide_characters() -> None:
     assert wrapped("中文树库 ab", 5) == ["中文", "树库", "ab"]
 
 
+def test_a_long_word_takes_linear_time() -> None:
+    assert wrapped("a " + "\u5b57" * 20_000, 40) == ["a", *["\u5b57" * 20] * 1000]
+
+
 @given(CELLS, st.integers(2, 40))
 def test_wrapped_lines_fit_and_hold_all(text: str, width: int) -> None:
     lines = wrapped(text, width)

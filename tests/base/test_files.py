@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from d2c.base.errors import FormatError, ModelError
-from d2c.base.files import file_name, open_binary_output, open_input, open_output
+from d2c.base.files import bytes_read, file_name, open_binary_output, open_input, open_output
 from d2c.base.model_files import read_json
 from d2c.base.temporary import staged_file
 
@@ -133,6 +133,20 @@ def test_wide_characters_of_standard_input_are_named() -> None:
     assert done.returncode == 2
     [line] = done.stderr.decode().splitlines()
     assert "<stdin>: UTF-16, not UTF-8 text: convert it with iconv -f UTF-16 -t UTF-8" in line
+
+
+def test_how_far_files_are_read_but_not_pipes(tmp_path: Path) -> None:
+    (tmp_path / "x").write_text("(S (A a))\n")
+    read, write = os.pipe()
+    with (
+        open(read, "rb"),
+        open(write, "wb", buffering=0) as pipe,
+        open_input(tmp_path / "x") as stream,
+    ):
+        pipe.write(b"(S (A a))\n")
+        with open_input(f"/dev/fd/{read}"):
+            assert stream.readline() and bytes_read()[str(tmp_path / "x")] == 10
+            assert f"/dev/fd/{read}" not in bytes_read()
 
 
 def test_names_in_messages() -> None:

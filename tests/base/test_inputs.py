@@ -73,6 +73,15 @@ def test_each_file_comes_once_by_what_it_is() -> None:
     assert found("wsj") == SECTIONS
 
 
+def test_directories_go_into_no_linked_ones() -> None:
+    """They may lead in circles."""
+    Path("other").mkdir()
+    Path("other/f.mrg").touch()
+    Path("wsj/04").symlink_to(Path("other").resolve())
+    Path("wsj/02/up").symlink_to("..")
+    assert found("wsj") == SECTIONS and found("wsj/04") == ["wsj/04/f.mrg"]
+
+
 @pytest.mark.parametrize("pattern", ["wsj/**/*.mrg*", "**/*.mrg*", "*/**/*.mrg*", "**/**/*.mrg*", "wsj/**"])
 def test_patterns_go_into_no_linked_directories(pattern: str) -> None:
     """With two links in circles a walk through them would never end."""

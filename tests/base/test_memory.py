@@ -23,8 +23,19 @@ def test_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert free_memory() == 2 << 20
     (tmp_path / "memory.max").write_text("5000\n")
     assert free_memory() == 4000
+    (tmp_path / "memory.stat").write_text("anon 600\ninactive_file 300\ntotal_inactive_file 1\n")
+    assert free_memory() == 4300
+    (tmp_path / "memory.current").write_text("200\n")
+    assert free_memory() == 5000
+    (tmp_path / "memory.current").write_text("1000\n")
     (tmp_path / "memory.max").write_text("500\n")
     assert free_memory() == 0
+    (tmp_path / "memory.max").unlink()
+    (tmp_path / "memory").mkdir()
+    (tmp_path / "memory" / "memory.limit_in_bytes").write_text("3000\n")
+    (tmp_path / "memory" / "memory.usage_in_bytes").write_text("1000\n")
+    (tmp_path / "memory" / "memory.stat").write_text("inactive_file 7\ntotal_inactive_file 400\n")
+    assert free_memory() == 2400
 
 
 def test_what_is_needed_is_said_if_it_is_more(

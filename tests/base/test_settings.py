@@ -26,15 +26,15 @@ class Some(Settings):
     ("row", "message"),
     [
         ({"share": 1.5}, "share is 1.5, not at least 0 and at most 1"),
-        ({"share": "x"}, "share is 'x'"),
-        ({"share": True}, "share is True"),
+        ({"share": "x"}, "share is 'x', not int or float"),
+        ({"share": True}, "share is True, not int or float"),
         ({"rate": 0.0}, "rate is 0.0, not more than 0"),
         ({"rate": float("nan")}, "rate is nan, not more than 0"),
         ({"rate": float("inf")}, "rate is inf, not more than 0"),
         ({"passes": -3}, "passes is -3, not at least 1"),
-        ({"passes": 1.5}, "passes is 1.5"),
+        ({"passes": 1.5}, "passes is 1.5, not int"),
         ({"name": "c"}, "unknown name 'c'; known are a, b"),
-        ({"sure": 1}, "sure is 1"),
+        ({"sure": 1}, "sure is 1, not bool"),
     ],
 )
 def test_what_is_out_of_range_is_refused(row: dict[str, Any], message: str) -> None:

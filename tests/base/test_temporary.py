@@ -113,6 +113,18 @@ def test_a_pipe_in_the_place_of_a_claim(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["x"]
 
 
+@pytest.mark.parametrize("was_there", [False, True])
+def test_a_directory_through_a_link(was_there: bool, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("out")
+    if was_there:
+        (tmp_path / "out").mkdir()
+        (tmp_path / "out" / "model.json").write_text("old")
+    with whole_directory(tmp_path / "link", "model.json") as new:
+        (new / "model.json").write_text("new")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "out"]
+    assert (tmp_path / "link").is_symlink() and (tmp_path / "out" / "model.json").read_text() == "new"
+
+
 APPEARED = ("file", "model", "file in the model", "nothing")
 
 

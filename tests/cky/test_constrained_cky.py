@@ -146,10 +146,12 @@ def test_trees_that_teach_nothing_are_counted_and_named(caplog: pytest.LogCaptur
         dtrees = [route.encode(plain), replace(route.encode(plain), heads=(4, 1, 1, 0))]
         route.fit([plain] * 2, dtrees=dtrees)
         ConstrainedCKY(epochs=1, table_bits=8, max_unaries=0).fit([plain, parse_bracket("(S (N a))")])
-    first, second, third = caplog.messages
+        ConstrainedCKY(epochs=1, table_bits=8).fit([parse_bracket("(A (B (C (D (E a)))))")])
+    first, second, third, fourth = caplog.messages
     assert first.startswith("cky: nothing is learned from 6 trees of 8 (sentences 2, 3, 4, 5, 6, ...): a gap")
     assert second.startswith("cky: nothing is learned from 1 tree of 2 (sentence 2): the grammar makes no")
     assert third.startswith("cky: nothing is learned from 1 tree of 2: --pruning and --max-unaries leave")
+    assert fourth.startswith("cky: nothing is learned from 1 tree of 1: --pruning and --max-unaries leave")
 
 
 def test_very_flat_d_trees_need_little_memory() -> None:
@@ -271,7 +273,8 @@ def test_labels_help_where_they_tell_trees_apart() -> None:
 def test_training_on_predicted_d_trees_learns_the_oracle() -> None:
     gold = parse_bracket("(TOP (S (NP (DT a) (NN b)) (VP (VBD c) (NP (DT d) (NN e)))))")
     wrong = DTree(gold.tokens, (2, 3, 0, 3, 3), labels=("x",) * 5)  # the second article hangs from the verb
-    route = ConstrainedCKY(epochs=3, table_bits=12).fit([gold] * 3, dtrees=[wrong] * 3)
+    flat = parse_bracket("(TOP (S (NP (DT a) (NN b)) (VP (VBD c) (DT d) (NN e))))")  # the grammar's for this
+    route = ConstrainedCKY(epochs=3, table_bits=12).fit([gold] * 3 + [flat], dtrees=[wrong] * 4)
     assert route.decode(wrong) == route.oracle(gold, wrong)
 
 

@@ -17,6 +17,8 @@ import pytest
 from d2c.base.errors import ModelError
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.cky.search.skeleton import is_projective_tree
+from d2c.packed.arcs import arc_labels_of, single, with_packed_arcs
+from d2c.packed.scoring import ArcScoring
 from d2c.trees.constraints import SpanConstraints
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree, is_projective, is_tree
@@ -85,6 +87,25 @@ def test_a_node_over_one_word_is_searched_for_where_it_is_required() -> None:
         found.append(route.with_posteriors(dtree, Repairs(), wanted)[0].labels)
     assert route.decode(dtree).labels == best.labels == found[0] == found[2]
     assert found[1] in {("QP", "S"), ("QP", "NP", "S")}
+
+
+def test_the_best_tree_comes_first_where_labels_of_arcs_leave_symbols_out() -> None:
+    ctrees = [parse_bracket(f"(S ({label} (A a) (B b)) (V v))") for label in ("NP", "VP")]
+    route = ConstrainedCKY(head_rules="rightmost", table_bits=8)
+    route.fit_grammar(ctrees)
+    dtree = route.encode(ctrees[0])
+    labels = arc_labels_of(("NP", "VP", "S"), np.array([[0.999, 0.0005, 0], [0, 0, 1], [0, 0, 1]]))
+    dtree = with_packed_arcs(dtree, single(dtree.heads)._replace(labels=labels))
+    more = set[bool]()  # whether the first is more probable
+    for scale in (0.0, 0.1):
+        route.arcs_ = ArcScoring(labels=0.01, scale=scale)
+        for seed in range(12):
+            route.weights_ = np.random.default_rng(seed).standard_normal(1 << 8).astype(np.float32)
+            logs, ranked = zip(*route.decode_k_best(dtree, 2), strict=True)
+            assert ranked[0] == route.decode(dtree)
+            assert [ctree.labels for ctree in ranked] == [("NP", "S"), ("VP", "S")]
+            more.add(logs[0] > logs[1])
+    assert more == {True, False}
 
 
 def one_sentence(dtrees: list[DTree]) -> DTree:

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from d2c import Tree
 from d2c.commands.cli import cli
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.export import format_export
@@ -90,6 +91,12 @@ def test_heads_without_functions_are_marked_in_whole_nodes_alone(tmp_path: Path)
         convert(file, tmp_path / "binary.export", "--heads", heads, "--binarize", how)
         back = convert(tmp_path / "binary.export", "-", "--to", "export", "--unbinarize")
         assert back == (tmp_path / "plain.export").read_text()
+
+
+def test_a_text_that_is_not_known_stays_so() -> None:
+    """Its words with blanks between them are none: quotation marks would be words of the text."""
+    tree = Tree.from_string("(TOP (S (`` ``) (NP (PRP They)) (VP (VBD left)) (. .) ('' '')))").with_heads()
+    assert str(tree.binarized("head").unbinarized().to_ud()) == str(tree.to_ud())
 
 
 def test_labels_that_begin_with_the_mark_are_refused(tmp_path: Path) -> None:

@@ -72,6 +72,16 @@ def test_the_format_that_is_said_counts(files: list[Path], tmp_path: Path) -> No
     assert done.stdout == (tmp_path / "a.txt").read_text()
 
 
+def test_conllu_with_c_trees_in_comments(files: list[Path], tmp_path: Path) -> None:
+    """It is called so; of another name of CoNLL-U c-trees are none."""
+    voted = tmp_path / "v.trees.conllu"
+    assert run(*files, "-o", voted).exit_code == 0
+    assert voted.read_text().startswith("# constituency = (TOP (S (NP (D the) (N cat))")
+    assert run(voted, voted).stdout.startswith("# constituency = (TOP (S (NP (D the) (N cat))")
+    done = run(*files, "-o", tmp_path / "v.conllu")
+    assert isinstance(done.exception, FormatError) and not (tmp_path / "v.conllu").exists()
+
+
 def test_gaps_stay(tmp_path: Path) -> None:
     for name in "ab":
         (tmp_path / f"{name}.dbr").write_text(GAPS)
@@ -114,6 +124,8 @@ def test_d_trees(tmp_path: Path) -> None:
     called_so = "nothing is written here that is called so; known endings are .conllu .conll .txt"
     assert str(run(a, b, "-o", tmp_path / "x.mrg").exception) == f"{tmp_path / 'x.mrg'}: {called_so}"
     assert not (tmp_path / "x.mrg").exists()
+    assert isinstance(run(a, b, "-o", tmp_path / "x.trees.conllu").exception, FormatError)
+    assert not (tmp_path / "x.trees.conllu").exists()
     (tmp_path / "t.mrg").write_text(A)
     assert "d-trees cannot be combined with c-trees" in str(run(a, tmp_path / "t.mrg").exception)
 

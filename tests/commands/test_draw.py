@@ -18,7 +18,7 @@ from d2c.reduction.reduction import Reduction
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import parse_bracket
-from d2c.trees.pictures import ctree_svg, ctree_text, drawing, dtree_svg, dtree_text
+from d2c.trees.pictures import ctree_svg, ctree_text, drawing, dtree_svg, dtree_text, stacked_svg
 
 TEXT = "(S (VP (V 0=wake) (P 2=<up>)) (N 1=me))\n(S (A 0=a) (B 1=b))\n"
 
@@ -155,6 +155,23 @@ def test_words_of_any_length(tmp_path: Path) -> None:
     file = tmp_path / "x.mrg"
     file.write_text(f"(S (A {'a' * 1_000}) (B {'b' * 200_000}))\n")
     assert "a" * 1_000 in draw(file)
+
+
+def test_characters_that_no_picture_can_hold(tmp_path: Path) -> None:
+    file, output = tmp_path / "x.mrg", tmp_path / "x.tex"
+    file.write_text("(S (N\x02 a\x01b) (N c))\n")
+    for what in ("ctree", "dtree", "both"):
+        shown = {element.text for element in fromstring(draw(file, "--svg", "--what", what)).iter()}
+        assert {"a\ufffdb", "N\ufffd"} <= shown
+    draw(file, "-o", output)
+    assert "[{N\ufffd} [{a\ufffdb}]]" in output.read_text()
+
+
+def test_sizes_of_wide_pictures_are_whole_numbers() -> None:
+    dtree = DTree(Tokens(("a" * 120_000, "b"), ("A", "B")), (0, 1), labels=("root", "X"))
+    width = 9 * 120_000 + 24 + 9 * 1 + 24
+    for picture in (dtree_svg(dtree), stacked_svg(dtree_svg(dtree), dtree_svg(dtree))):
+        assert fromstring(picture).attrib["width"] == str(width)
 
 
 def test_latex(tmp_path: Path) -> None:

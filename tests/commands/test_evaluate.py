@@ -227,6 +227,29 @@ def test_several_files_are_compared(tmp_path: Path) -> None:
     assert "repairs" not in shown.tables
 
 
+def test_gold_sentences_without_a_tree_are_left_out_of_tables_and_reports(tmp_path: Path) -> None:
+    gold, one, other = write(tmp_path, gold=f"(())\n{CLEAN}(())\n", one=GUESS, other=f"{GUESS}(())\n")
+    page = tmp_path / "report.html"
+    done = run("evaluate", gold, one, other, gold, "--report", page)
+    assert done.exit_code == 0, done.exception
+    rows = [line.split() for line in done.stdout.splitlines()[2:5]]
+    assert [[row[0], row[3], row[6]] for row in rows] == [
+        ["one.mrg", "83.33", "0"],
+        ["other.mrg", "83.33", "0"],
+        ["gold.mrg", "100.00", "0"],
+    ]
+    assert len(Page(page.read_text()).data["sentences"]) == 2
+
+
+def test_tables_are_in_utf_8(tmp_path: Path) -> None:
+    """Whatever the locale says."""
+    file = tmp_path / "x.conllu"
+    file.write_text("1\ta\ta\tX\tX\t_\t0\ta→b\t_\t_\n\n", encoding="utf-8")
+    command = ["evaluate", str(file), str(file), "--metric", "attachment"]
+    done = CliRunner(charset="latin-1").invoke(cli, command, catch_exceptions=False)
+    assert "a→b" in done.stdout_bytes.decode()
+
+
 def test_a_report_of_a_guess_without_the_punctuation(tmp_path: Path) -> None:
     """Its figures are EVALB's; there is no tree to show over gold's tokens."""
     gold, guess = write(tmp_path, gold=CLEAN, guess=GUESS.replace(" (. .)", ""))

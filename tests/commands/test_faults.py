@@ -79,6 +79,15 @@ def test_the_first_of_those_left_out_are_named(tmp_path: Path) -> None:
     assert said_of == [f"d2c: {path}:2: sentence 2: has no words, only traces", more]
 
 
+def test_errors_out_of_their_order_are_counted(tmp_path: Path) -> None:
+    """As where trees are read before the first one is changed."""
+    path = tmp_path / "x.mrg"
+    path.write_text(f"(TOP (@S (NN a) (NN b) (NN c)))\n(S (NP (PRP I))\n{GOOD[0]}\n")
+    done = run("convert", path, "-", "--to", "ud", "--skip-bad", "--binarize", "left")
+    *named, count = done.stderr.splitlines()
+    assert (len(named), count, done.stdout.count("\n\n")) == (2, f"{path}: 2 left out", 1)
+
+
 def test_strict_names_the_first(tmp_path: Path) -> None:
     path = tmp_path / "x.export"
     tree = "#BOS 1\na\t--\tA\t--\tSB\t500\n#500\t--\tS\t--\t--\t0\n#EOS 1\n"

@@ -21,7 +21,9 @@ def test_what_nobody_says_is_seen(model: Path, tmp_path: Path, monkeypatch: pyte
     Path("chapter").write_text(TEXT.replace("\n", " "))
     Path("words").write_text("# text = The\n1\tThe" + "\t_" * 8 + "\n\n")
     Path("lines.json").write_text('{"tokens": ["The", "dog", "slept", "."]}\n')
+    Path("lines.txt").write_text('{ "tokens": ["The", "dog", "slept", "."]}\n')
     kinds = {"novel.txt": trees, "chapter": trees, "words": ["The"], "lines.json": trees[:1]}
+    kinds["lines.txt"] = trees[:1]
     for name, expected in kinds.items():
         done = parse(model, name)
         assert [" ".join(parse_bracket(tree).tokens.forms) for tree in done.stdout.splitlines()] == expected
@@ -38,6 +40,7 @@ def test_what_nobody_says_is_seen(model: Path, tmp_path: Path, monkeypatch: pyte
         ("a.mrg", b"(TOP (X x))", "is a treebank; to parse its words again: d2c encode a.mrg -o words.c"),
         ("a.txt", b"( (S (NP-SBJ (X x))))", "is a treebank; to parse its words again: d2c encode a.txt"),
         ("a.txt", b"\xef\xbb\xbf<!DOCTYPE html>\n<html>", "is HTML; `pandoc -t plain`"),
+        ("a.txt", b"<!-- saved\nby a browser -->\n<html>", "is HTML; `pandoc -t plain`"),
         ("a.pdf", b"%PDF-1.4\n\x80", "is a PDF; pdftotext makes plain text of it"),
         ("a.docx", b"PK\3\4\x80", "is a document of an office program; save it as plain text, in UTF-8"),
         ("a.zip", b"PK\3\4\x80", "is packed by zip"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from pathlib import Path
@@ -14,6 +15,7 @@ from d2c.base.temporary import claimed
 from d2c.commands.cli import cli
 from d2c.commands.cli import run as run_d2c
 from d2c.commands.parse import _is_input
+from d2c.commands.serve import _listening
 from d2c.models.model import Model
 from tests.pages import Page
 
@@ -111,8 +113,9 @@ def test_standard_input_is_read_once(trees: Path) -> None:
 
 
 def test_a_report_over_standard_input_reads_it_twice(trees: Path, tmp_path: Path) -> None:
-    line = refused("evaluate", trees, "-", "--report", tmp_path / "r.html", stdin=TREE)
-    assert line == "<stdin>: is read several times; name a file instead"
+    done = run("evaluate", trees, "-", "--report", tmp_path / "r.html", stdin=TREE)
+    assert str(done.exception) == "<stdin>: is read several times; name a file instead"
+    assert done.stdout == ""
     assert not (tmp_path / "r.html").exists()
 
 
@@ -125,6 +128,19 @@ def test_a_report_that_cannot_be_written_is_known_before_any_work(
         done = run("evaluate", trees, trees, "--report", report)
         assert str(done.exception).startswith(f"{report}: cannot be written") and done.stdout == ""
     assert [path.name for path in tmp_path.iterdir()] == ["x.mrg"]
+
+
+def test_what_has_no_name_of_its_own_is_named(trees: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A directory of models that nobody keeps, and a host whose name has an empty part."""
+
+    def fails(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("d2c.experiments.comparison.train_and_compare", fails)
+    assert refused("compare", trees, trees).startswith("/")
+    with pytest.raises(OSError) as caught:
+        _listening("a..b", 0)
+    assert (caught.value.errno, caught.value.filename) == (errno.EINVAL, "a..b:0")
 
 
 def test_a_report_is_a_page(trees: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,6 +198,12 @@ def test_conllu_within_a_name_says_nothing(tmp_path: Path) -> None:
         assert run("convert", tmp_path / name, tmp_path / "y.conllu.mrg", *options).exit_code == 0
         assert (tmp_path / "y.conllu.mrg").read_text() == TREE
         assert "use `d2c encode`" in run("convert", tmp_path / name, tmp_path / "z.conllu", *options).output
+
+
+def test_encoded_trees_are_not_called_as_c_trees(trees: Path, tmp_path: Path) -> None:
+    output = tmp_path / "x.trees.conllu"
+    assert refused("encode", trees, "-o", output).startswith(f"{output}: ")
+    assert not output.exists()
 
 
 def test_what_is_input_where_no_model_is_named(tmp_path: Path) -> None:

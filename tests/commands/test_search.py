@@ -104,7 +104,9 @@ def test_counts_of_several_files(trees: Path, parsed: Path) -> None:
 
 def test_several_patterns_are_counted_in_one_reading(trees: Path) -> None:
     run = CliRunner().invoke(
-        cli, ["search", "NP", "-", "--also", "VP <# VBD", "--also", "QP", "--count"], input=TREES
+        cli,
+        ["search", "NP", "-", "--also", "VP <# VBD", "--also", "QP", "--also", "NP", "--count"],
+        input=TREES,
     )
     rows = [line.split("\t")[1:] for line in run.stdout.splitlines()[1:]]
     assert rows == [
@@ -132,6 +134,14 @@ def test_words_around_matches(trees: Path, parsed: Path) -> None:
         "       2  the cat  with glasses  .",
     ]
     assert "--context is for rows" in error_of("NP", trees, "--context", "2", "--count")
+
+
+def test_a_page_is_no_table(trees: Path, tmp_path: Path) -> None:
+    output = tmp_path / "x.html"
+    for options in (["--to", "csv"], ["--brackets"]):
+        assert options[0] in error_of("NP", trees, *options, "-o", output)
+        assert not output.exists()
+    assert "--brackets is for rows" in error_of("NP", trees, "--brackets", "--count")
 
 
 def test_a_terminal_shows_what_one_looks_at(trees: Path) -> None:

@@ -16,6 +16,7 @@ from d2c.corpora.inputs import Inputs, corpus_files
 from d2c.corpora.job import cut, digest_of_records
 from d2c.corpora.options import CorpusOptions
 from d2c.corpora.records import Record, sentences_of_record
+from d2c.parsing.input import read_sentences
 from tests.errors import faulty
 
 CONLLU = """\
@@ -80,6 +81,26 @@ def test_conllu(here: Path) -> None:
         ("E", "a.conllu:8.1", 8),
     ]
     assert [shown[3] for shown in (found[0], found[2])] == ["She", "."] and "column" in found[1][3]
+
+
+def test_conllu_is_read_as_parse_reads_it(here: Path) -> None:
+    """Comments may have an empty line behind them; where one word has two tags, UPOS is none of them."""
+    row = "1\tHi\t_\tINTJ\t{}\t_\t0\tr\t_\t_\n"
+    text = f"# newdoc id = D\n# sent_id = u1\n\n\n# text = Hi\n{row}\n{row}\n# the end\n"
+    (here / "a.conllu").write_text(text.format("UH", "_"))
+    inputs = Inputs([Path("a.conllu")])
+    found = [one for record in inputs for one in sentences_of_record(record, inputs.options)]
+    assert [(one.document, one.id, one.line) for one in found] == [("D", "u1", 5), ("D", "a.conllu:8.1", 8)]
+    comments = ("newdoc id = D", "sent_id = u1", "text = Hi")
+    shown = [(one.tokens.tags, one.tokens.comments) for one in found]
+    assert shown == [(("UH",), comments), (("",), ())]
+    parsed = list(read_sentences(Path("a.conllu"), "conllu"))
+    assert [(one.tokens, one.line) for one in parsed] == [(one.tokens, one.line) for one in found]
+
+
+def test_a_new_document_without_an_id_has_the_files_name(here: Path) -> None:
+    (here / "a.conllu").write_text(CONLLU.replace("newdoc id = E", "newdoc"))
+    assert [shown[0] for shown in sentences(Inputs([Path("a.conllu")]))] == ["D", "D", "a.conllu"]
 
 
 DOCUMENTS = [

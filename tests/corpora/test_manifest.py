@@ -99,6 +99,17 @@ def test_a_file_that_was_taken_away(tmp_path: Path) -> None:
     assert (tmp_path / "part-000003.parquet").read_bytes() == b"shard 3"
 
 
+def test_an_interrupted_run_keeps_what_was_finished_while_its_files_are_away(tmp_path: Path) -> None:
+    file, away = tmp_path / "out" / "part-000003.parquet", tmp_path / "away"
+    with pytest.raises(KeyboardInterrupt):
+        run(file.parent, stop=1)
+    file.rename(away)
+    with pytest.raises(KeyboardInterrupt):
+        run(file.parent, stop=0, resume=True)
+    away.rename(file)
+    assert run(file.parent, resume=True) == [0, 1, 2]
+
+
 def test_a_file_that_was_replaced_by_one_of_its_size(tmp_path: Path) -> None:
     run(tmp_path)
     (tmp_path / "part-000002.parquet").write_bytes(b"hsard 2")
@@ -176,7 +187,7 @@ def test_what_does_not_fit(tmp_path: Path) -> None:
 
     refused("has a job, finished or not; say --resume to go on with it, or delete the directory", False)
     anew = "; keep to that, or delete the directory to begin anew"
-    refused(f"was made with --text (now --split){anew}", True, kind="split")
+    refused(f"was made with a sentence on each line (now --split){anew}", True, kind="split")
     refused(f"was made with another model, without --best (now 5){anew}", True, best="5", model="b")
     lines = (tmp_path / NAME).read_bytes()
     (tmp_path / NAME).write_bytes(lines.replace(b'"form": 2, ', b"", 1))

@@ -57,6 +57,15 @@ def test_series_have_dashes_and_markers_of_their_own() -> None:
     assert len(set(re.findall(r'<path d="([^"]+)"', points))) == 8 and "polyline" not in points
 
 
+def test_long_names_are_within_the_picture() -> None:
+    name = "a" * 100 + "b" * 100
+    chart = scatter_chart({name: [(1.0, 2.0)]}, "x", "y")
+    assert re.findall(r'<text x="([^"]+)"[^>]*>(a+\.\.\.b+)<', chart) == [
+        ("40.0", "a" * 34 + "..." + "b" * 34)
+    ]
+    assert f"<title>{name}</title>" in chart
+
+
 def sorted_rows(chart: str) -> list[str]:
     """The series in the legend, whose rows are written from the lowest one up."""
     lines = re.findall(r'y="([-\d.]+)" text-anchor="start">route (\d)<', chart)

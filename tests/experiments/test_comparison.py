@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from d2c.base.errors import ModelError
 from d2c.commands.cli import cli
 from d2c.models.model import Model
 from d2c.trees.formats.brackets import read_brackets, save_brackets
@@ -83,6 +84,16 @@ def test_what_is_wrong_with_another_d_parser_is_said_before_the_first_is_trained
     run = compared(*files, "--dparser", "transition,spacy", "-o", place)
     assert str(run.exception) == f"{place / 'spacy'}: is a model already; --overwrite replaces it"
     assert [path.name for path in place.iterdir()] == ["spacy"]
+
+
+def test_two_d_parsers_of_one_kind(parts: dict[str, Path], tmp_path: Path) -> None:
+    """Each has rows of its own, and votes; one that is named in two ways is refused."""
+    files, place = (parts["train"], parts["dev"], *ROUTES, *OPTIONS[2:]), tmp_path / "m"
+    run = compared(*files, "--dparser", "transition:eager,transition")
+    names = [row[1] for row in rows(run)[2:] if row[0] in ("reduction", "voted")]
+    assert names == ["gold", "transition:eager", "transition", "transition:eager+transition"]
+    run = compared(*files, "--dparser", "transition:standard,transition", "-o", place)
+    assert isinstance(run.exception, ModelError) and not place.exists()
 
 
 def test_packed_arcs_are_those_of_the_first_d_parser(parts: dict[str, Path], tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import tracemalloc
 from itertools import product
 
 import pytest
@@ -50,6 +51,16 @@ def test_equal_parsers_do_not_differ_and_all_better_ones_do() -> None:
     assert approximate_randomisation(scores, scores) == (0.0, 1.0)
     difference = approximate_randomisation(scores, better, 999)
     assert difference.points == pytest.approx(10) and difference.p == 1 / 1000
+
+
+def test_memory_does_not_grow_with_the_sentences() -> None:
+    scores = [Score(1, 9, matched=5, gold=10, guess=10)] * 40_000
+    better = [*scores[:-2], *[Score(2, 9, matched=6, gold=10, guess=10)] * 2]
+    tracemalloc.start()
+    difference = approximate_randomisation(scores, better, 499)
+    assert tracemalloc.get_traced_memory()[1] < 1 << 27
+    tracemalloc.stop()
+    assert difference == (pytest.approx(0.0005), 0.518)
 
 
 def test_sentences_without_scores_count_nothing() -> None:

@@ -16,7 +16,7 @@ from d2c.base.model_files import size_of
 from d2c.commands.cli import cli
 from d2c.commands.info import symbols_of
 from d2c.models.model import read_model_settings
-from d2c.models.names import Available, available, find
+from d2c.models.names import Available, available, card_of, find
 from d2c.trees.formats.registry import read_treebank
 
 TEXT = "They saw the old cat. She left."
@@ -96,7 +96,7 @@ def test_japanese_words_need_no_package() -> None:
 
 @pytest.mark.parametrize("model", available(), ids=lambda model: model.name)
 def test_a_card_is_that_of_its_model(model: Available) -> None:
-    directory, card = model.directory, model.card
+    directory, card = model.directory, card_of(model.directory)
     folders = ("route", "dparser", "tagger", "calibration", "functions")
     settings = read_model_settings(directory, folders)
     assert settings.files

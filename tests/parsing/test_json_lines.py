@@ -12,9 +12,10 @@ from hypothesis import given
 
 import d2c
 from d2c.base.errors import Faults, FormatError, FormatErrors, Refusals
-from d2c.parsing.json_lines import format_json, parse_json_line, read_json_lines
+from d2c.parsing.json_lines import _sentence, format_json, read_json_lines
 from d2c.parsing.sentence import NO_CTREE, Sentence
 from d2c.trees.ctree import CTree, Tokens, build_ctree
+from d2c.trees.formats.parsed import PARSED_LINES, made_of
 from d2c.trees.formats.registry import format_of
 from d2c.trees.heads import load_head_rules
 from tests.errors import faulty
@@ -26,6 +27,10 @@ PARSED = Sentence(TOKENS, line=1, ctree=GAP, confidences=(0.25, 0.5, 1.0))
 LINE = json.loads(format_json(PARSED))
 
 
+def parsed(line: str) -> Sentence:
+    return made_of(line, PARSED_LINES.name, _sentence)
+
+
 def written(ctree: CTree, confidences: tuple[float, ...] | None = None) -> str:
     return format_json(Sentence(ctree.tokens, line=1, ctree=ctree, confidences=confidences))
 
@@ -34,7 +39,7 @@ def written(ctree: CTree, confidences: tuple[float, ...] | None = None) -> str:
 def test_what_is_written_is_read_back(ctree: CTree) -> None:
     headed = load_head_rules("leftmost").apply(ctree)
     shares = (0.5,) * len(headed.labels)
-    sentence = parse_json_line(written(headed, shares))
+    sentence = parsed(written(headed, shares))
     read = sentence.tree
     assert (read.tokens, read.top) == (headed.tokens, "TOP") and (sentence.confidences or ()) == shares
     assert not sentence.error
@@ -56,20 +61,20 @@ def test_lines_are_recognised_though_they_have_brackets(tmp_path: Path) -> None:
 
 
 def test_gaps_unary_nodes_and_confidences() -> None:
-    assert parse_json_line(json.dumps(LINE)) == PARSED
+    assert parsed(json.dumps(LINE)) == PARSED
 
 
 def test_a_sentence_that_could_not_be_parsed() -> None:
     error = FormatError("a.txt", 7, 0, "not UTF-8 text; iconv converts it")
-    bad = parse_json_line(format_json(Sentence(TOKENS, line=7).failed(error)))
+    bad = parsed(format_json(Sentence(TOKENS, line=7).failed(error)))
     assert (bad.ctree, bad.confidences, bad.why, bad.line) == (NO_CTREE, None, error.message, 7)
-    assert parse_json_line(json.dumps({"error": "x"})).why == "x"
-    assert parse_json_line(json.dumps(LINE | {"error": None})).ctree == GAP
+    assert parsed(json.dumps({"error": "x"})).why == "x"
+    assert parsed(json.dumps(LINE | {"error": None})).ctree == GAP
 
 
 def test_lines_without_heads_and_confidences() -> None:
     spans = [{"label": "S", "start": 0, "end": 3}, {"label": "X", "start": 1, "end": 3, "confidence": None}]
-    read = parse_json_line(json.dumps(LINE | {"spans": spans}))
+    read = parsed(json.dumps(LINE | {"spans": spans}))
     ctree, confidences = read.tree, read.confidences
     assert (ctree.labels, ctree.children, ctree.head_children) == (("X", "S"), ((1, 2), (0, 3)), None)
     assert confidences is None
@@ -112,14 +117,14 @@ OUTSIDE = {"start": 1, "end": 3, "tokens": [1, 2], "head": 2}
 )
 def test_what_is_no_such_line(line: Any, message: str) -> None:
     with pytest.raises(ValueError) as caught:
-        parse_json_line(json.dumps(line))
+        parsed(json.dumps(line))
     assert str(caught.value) == message
 
 
 @pytest.mark.parametrize("text", ["(S (A a))", "[" * 100_000, '{"tokens": NaN}'])
 def test_what_is_no_json(text: str) -> None:
     with pytest.raises(ValueError, match="no JSON line as `d2c parse|NaN is no number"):
-        parse_json_line(text)
+        parsed(text)
 
 
 def test_errors_name_file_line_and_sentence(tmp_path: Path) -> None:
@@ -140,11 +145,11 @@ def test_errors_name_file_line_and_sentence(tmp_path: Path) -> None:
 def test_the_words_of_one_token_have_its_characters() -> None:
     """As of the pipelines of languages in which `zum` is two words."""
     text = {"tokens": ["zu", "dem", "c"], "offsets": [[4, 7], [4, 7], [8, 9]], "text": "zum c"}
-    source = parse_json_line(json.dumps(LINE | text)).source
+    source = parsed(json.dumps(LINE | text)).source
     assert source is not None and source.offsets == ((4, 7), (4, 7), (8, 9))
     for offsets in ([[4, 7], [5, 7], [8, 9]], [[4, 7], [8, 9], [4, 7]]):
         with pytest.raises(ValueError, match="^its offsets are not those of 3 tokens, one after the other"):
-            parse_json_line(json.dumps(LINE | text | {"offsets": offsets}))
+            parsed(json.dumps(LINE | text | {"offsets": offsets}))
     for one in (1e30, 1.5, "4", -1, 1 << 63, True):
         with pytest.raises(ValueError, match="^its offsets are not pairs of numbers of characters"):
-            parse_json_line(json.dumps(LINE | text | {"offsets": [[one, 7], [4, 7], [8, 9]]}))
+            parsed(json.dumps(LINE | text | {"offsets": [[one, 7], [4, 7], [8, 9]]}))

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from d2c.base.errors import FormatError
-from d2c.parsing.pieces import pieces_of, whole_of
+from d2c.parsing.pieces import _after_mark, pieces_of, whole_of
 from d2c.parsing.sentence import Sentence
 from d2c.trees.constraints import SpanConstraints
 from d2c.trees.ctree import CTree, Tokens
@@ -45,6 +45,12 @@ def test_a_piece_ends_after_the_likeliest_mark() -> None:
     assert cut(f"{a}, ; {b}", 16) == [f"{a}, ;", b.strip()]
     assert cut(f"{a}. ; {b}", 16) == [f"{a}.", f"; {b.strip()}"]
     assert cut(f"{a}. '' ) {b}", 16) == [f"{a}. '' )", b.strip()]
+
+
+def test_a_mark_is_looked_for_nearby() -> None:
+    forms = [".", *")" * 11, *"a" * 12]
+    assert _after_mark(forms, 12, 2) is None
+    assert _after_mark(forms, 12, 6) == 12
 
 
 def test_without_marks_it_ends_where_the_fewest_arcs_cross() -> None:

@@ -12,10 +12,11 @@ from click.testing import CliRunner
 
 from d2c.commands.cli import cli
 from d2c.commands.progress import ReadShare
-from d2c.parsing.json_lines import format_tree, sentence_of_row
+from d2c.parsing.json_lines import _sentence, format_tree
 from d2c.parsing.sentence import Sentence
 from d2c.parsing.sentences import numbered_sentences
 from d2c.trees.formats.discbracket import parse_discbracket
+from d2c.trees.formats.parsed import PARSED_ROWS, made_of
 from d2c.trees.formats.reading import Reading
 from tests.errors import faulty
 
@@ -158,7 +159,7 @@ def sentence(row: dict[str, Any]) -> Sentence:
     places = row.get("offsets") or []
     if all(isinstance(place, dict) for place in places):
         places = {name: [place[name] for place in places] for name in ("start", "end")}
-    return sentence_of_row(row | {"offsets": places})
+    return made_of(row | {"offsets": places}, PARSED_ROWS.name, _sentence)
 
 
 @pytest.mark.parametrize(

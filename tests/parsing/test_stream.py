@@ -21,9 +21,10 @@ from d2c.parsing.options import CUT, JSON, ParseOptions
 from d2c.parsing.sentence import Sentence, refused
 from d2c.parsing.stream import Done, batched, format_batch, parse_batches
 from d2c.protocols.abilities import DParserAbilities, RouteAbilities
-from d2c.trees.constraints import SpanConstraints
+from d2c.trees.constraints import SpanConstraints, obeying
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
+from d2c.trees.formats.brackets import parse_bracket
 from d2c.trees.formats.export import read_export
 from d2c.trees.repair import Repairs
 
@@ -242,6 +243,24 @@ def test_a_long_sentence_is_parsed_in_pieces(tmp_path: Path) -> None:
     assert tops[0] == ("S", 0, 20)
     assert ("X", 7, 13) in tops
     assert (done.repairs.counts[CUT], done.sentences, done.tokens) == (1, 2, 28)
+
+
+def test_constraints_within_pieces_and_across_them(tmp_path: Path) -> None:
+    """A route says of the former how sure it is, whether that is asked for or not."""
+
+    class Within(Flat):
+        abilities = AnyAbilities(confidences=True)
+
+        def within(self, dtree: DTree, wanted: SpanConstraints, repairs: Repairs) -> Any:
+            return obeying(next(self.decode_all([dtree], repairs)), wanted, (1.0,))
+
+    route: Any = Within()
+    file = tmp_path / "x.jsonl"
+    spans: list[Any] = [[0, 2, "NP"], [4, 9]]
+    file.write_text(json.dumps({"tokens": ["a"] * 10, "tags": ["A"] * 10, "require": spans}))
+    [done] = parse(Model("within", route, "flat", route), file, "brackets", kind=JSON, max_words=8)
+    wanted = SpanConstraints.of(spans, None, 10)
+    assert wanted and not wanted.broken(parse_bracket(done.text))
 
 
 class Short(Flat):

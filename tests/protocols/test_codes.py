@@ -62,5 +62,5 @@ def test_several_labels_of_roots_take_an_artificial_word() -> None:
 
 def test_thinned() -> None:
     dtrees = treebank(1, 10)  # of six words
-    assert thinned(dtrees, 60) == dtrees[::2] and thinned(dtrees, 61) == dtrees
-    assert thinned(dtrees, 15) == dtrees[::5]
+    assert thinned(dtrees, 60) == dtrees and thinned(dtrees, 59) == dtrees[::2]
+    assert thinned(dtrees, 15) == dtrees[::4]

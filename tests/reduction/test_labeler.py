@@ -326,7 +326,7 @@ def test_trees_with_gaps_have_free_labels_and_keep_their_gaps(treebank: list[CTr
 
 @pytest.mark.parametrize(("sides", "count"), [(20, 0), (110, 1), (190, 1)])
 def test_heads_of_which_the_search_is_not_exact_are_counted(sides: int, count: int) -> None:
-    """Modifiers on either side; above 10,000 cells a cell has room for a dozen states, above 32,768 for none."""
+    """Modifiers on either side; of 10,000 cells each has room for a dozen states, of 32,768 for none."""
     n = 2 * sides + 1
     head = sides + 1
     events = [1 + (abs(m - head) - 1) * 6 // sides for m in range(1, n + 1)]

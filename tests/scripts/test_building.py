@@ -21,7 +21,7 @@ from d2c.dparsers.stanza.parser import StanzaParser
 from d2c.experiments.rows import with_tags_of
 from d2c.models import functions
 from d2c.models.model import Model
-from d2c.models.names import available, find
+from d2c.models.names import card_of, find
 from d2c.packed.scoring import ArcScoring
 from d2c.parsing.text import PENN
 from d2c.trees.dtree import DTree
@@ -192,7 +192,7 @@ def test_a_tiny_model_end_to_end(treebanks: Path, tmp_path: Path, monkeypatch: p
     }
     monkeypatch.setenv("D2C_MODELS", str(tmp_path))
     assert find("en") == tmp_path / "en"
-    assert [one.card for one in available() if one.name == "en"] == [card]
+    assert card_of(find("en")) == card
     model = Model.load(tmp_path / "en")
     assert (model.tags, model.tagger_name, model.dparser_name) == ("predicted", "spacy", "spacy")
     assert model.small_letters

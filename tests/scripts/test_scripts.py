@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from bench_cky import own_dtrees
+from benchmarks.english import dev
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import write_conllu
@@ -103,6 +104,17 @@ def test_two_environments_are_compared(tmp_path: Path) -> None:
     _, _, *rows = done.stdout.splitlines()
     assert [row.split()[1] for row in rows] == ["encode", "unaries", "help"]
     assert all(row.endswith("| yes |") for row in rows)
+
+
+def test_so_many_sentences_of_a_dev_part_are_evenly_spread(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("D2C_TREEBANKS", str(tmp_path))
+    with gzip.open(tmp_path / "gum-dev.mrg.gz", "wt", encoding="utf-8") as stream:
+        stream.writelines(f"(TOP (NP (NN w{number})))\n" for number in range(7))
+    for sentences, numbers in ((4, [0, 1, 3, 5]), (9, [*range(7)]), (None, [*range(7)])):
+        forms = [ctree.tokens.forms for ctree in dev("gum", sentences)]
+        assert forms == [(f"w{number}",) for number in numbers]
 
 
 def test_own_dtrees_are_those_of_the_sentences_that_are_drawn(

@@ -136,8 +136,13 @@ def test_predicted_columns_where_there_are_no_others(tmp_path: Path) -> None:
             f"{X}\n# c\n{OF_2009}4\t.\n",
             "9: sentence 2: expected the 14 or more columns of CoNLL-2009, as in the first row, found 2",
         ),
+        (
+            X.replace("2\tUhr", "# c\n2\tUhr"),
+            "2: sentence 1: a line that begins with # is a comment, which stands before the first token: "
+            "move it there",
+        ),
         (X.replace("3\tgeht", "5\tgeht"), "3: sentence 1: expected the id 3, found '5'"),
-        (X.replace("\t3\tSB", "\tx\tSB"), "2: sentence 1: 'x' is not a valid value for parse_int_value."),
+        (X.replace("\t3\tSB", "\tx\tSB"), "2: sentence 1: the head 'x' is no number"),
         (
             OF_2012,
             "2: sentence 1: this is CoNLL-2012, which has c-trees, not d-trees; "

@@ -75,6 +75,10 @@ def test_what_is_left_out(tmp_path: Path) -> None:
         "speakers": 7,
         "word senses": 2,
     }
+    left_out.clear()
+    (tmp_path / "x_conll").write_text("# a\na 0 0 x X (S*) -\n\n# b\n#end document\n")
+    assert len([*read_treebank(tmp_path / "x_conll", left_out=left_out)]) == 1
+    assert +left_out == {"comments": 1}
 
 
 @pytest.mark.parametrize(

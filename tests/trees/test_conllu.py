@@ -15,7 +15,14 @@ from d2c.base.errors import FormatError
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats import conllu as conllu_format
-from d2c.trees.formats.conllu import Chunk, format_conllu, parse_conllu, read_conllu, write_conllu
+from d2c.trees.formats.conllu import (
+    Chunk,
+    format_conllu,
+    parse_conllu,
+    read_conllu,
+    read_conllu_chunks,
+    write_conllu,
+)
 from tests.strategies import tree_heads, words
 
 
@@ -129,6 +136,15 @@ def test_tags_of_a_file_are_of_one_column(tmp_path: Path) -> None:
     assert read(tmp_path, with_range + text("PUNCT", "PUNCT"))[0].tokens.tags == ("PUNCT", "PUNCT")
 
 
+def test_two_tagsets_hold_for_the_rest_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conllu_format, "_CHUNK_SIZE", 1)
+    both, lacks = row(1).replace("T\tT", "NOUN\tNN"), row(1).replace("T\tT", "PUNCT\t_")
+    tags = [dtree.tokens.tags for dtree in read(tmp_path, f"{lacks}\n{both}\n{lacks}\n{lacks}")]
+    assert tags == [("PUNCT",), ("NN",), ("_",), ("_",)]
+    chunks = read_conllu_chunks(tmp_path / "x.conllu")
+    assert [dtree.tokens.tags for chunk in chunks for dtree in parse_conllu(chunk, "x")] == tags
+
+
 def test_ranges_and_empty_nodes_are_skipped(tmp_path: Path) -> None:
     skipped = "\t_" * 9 + "\n"
     text = f"0.1{skipped}1-2{skipped}{row(1, 'a')}{row(2, 'b', 1)}2.1{skipped}2.2{skipped}{row(3, 'c', 2)}"
@@ -184,10 +200,10 @@ def test_layouts(tmp_path: Path, text: str) -> None:
         (row(1) + row(1), ":2: sentence 1: expected the id 2, found '1'"),
         (row("x"), ":1: sentence 1: 'x' is not a valid ID."),
         (row(""), ":1: sentence 1: expected the id 1, found ''"),
-        (row(1, head="x"), ":1: sentence 1: 'x' is not a valid value for parse_int_value."),
-        (row(1, head=""), ":1: sentence 1: '' is not a valid value for parse_int_value."),
-        (row(1, head="1.5"), ":1: sentence 1: '1.5' is not a valid value for parse_int_value."),
-        (row(1, head="²"), ":1: sentence 1: '²' is not a valid value for parse_int_value."),
+        (row(1, head="x"), ":1: sentence 1: the head 'x' is no number"),
+        (row(1, head=""), ":1: sentence 1: the head '' is no number"),
+        (row(1, head="1.5"), ":1: sentence 1: the head '1.5' is no number"),
+        (row(1, head="²"), ":1: sentence 1: the head '²' is no number"),
         (row(1, form=""), ":1: sentence 1: the form is empty"),
         (
             "# c\n" + row(1) + "# after\n",
@@ -197,7 +213,7 @@ def test_layouts(tmp_path: Path, text: str) -> None:
         ("\n# c\n\n\n# d\n1-2" + "\t_" * 9 + "\n", ":6: sentence 1: a sentence without tokens"),
         (
             GOOD + "\n  \n# c\n" + row(1) + row(2, head="?"),
-            ":7: sentence 2: '?' is not a valid value for parse_int_value.",
+            ":7: sentence 2: the head '?' is no number",
         ),
     ],
 )

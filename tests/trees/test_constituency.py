@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
@@ -104,6 +105,24 @@ def test_a_tree_from_elsewhere() -> None:
         text + "1\t(a\ta\t$(\t$(\t_\t2\t_\t_\t_\n2\tb c\t_\tX\tX\t_\t0\t_\t_\t_\n\n"
     )
     assert "\t_\t_\t_\t_\t_\n2" in format_constituency(replace(ctree, head_children=None))
+
+
+def test_what_says_no_lemma_in_export_is_written_as_none(tmp_path: Path) -> None:
+    """The lemma of the word `--` is `--`."""
+    path = tmp_path / "x.export"
+    rows = "She she PRP -- -- 500\nslept -- VBD past -- 500\n-- -- : -- -- 500\n#500 -- S -- -- 0\n"
+    path.write_text(f"#FORMAT 4\n#BOS 1\n{rows}#EOS 1\n".replace(" ", "\t"))
+    for form in ("constituency", "ud"):
+        lines = run("convert", path, "-", "--to", form).stdout.splitlines()
+        cells = [line.split("\t") for line in lines if line and not line.startswith("#")]
+        assert [(row[2], row[5]) for row in cells] == [("she", "_"), ("_", "past"), ("--", "--")]
+
+
+def test_further_trees_of_a_sentence_are_counted(tmp_path: Path) -> None:
+    left_out = Counter[str]()
+    text = UPOS_TAGS.replace("# ", "# a\n# constituency = (X (A Vai) (B giù))\n# ")
+    (ctree,) = read(tmp_path, text, left_out=left_out)
+    assert ctree.labels == ("X",) and ctree.tokens.comments == ("a",) and +left_out == {"comments": 1}
 
 
 @given(ctrees(gaps=False))

@@ -136,3 +136,8 @@ def test_a_dtree_of_lists() -> None:
     ):
         with pytest.raises(ValueError, match="^words, tags, heads and labels are equally many$"):
             DTree.of(*wrong)
+
+
+def test_whether_heads_that_form_no_tree_are_nested_is_not_asked() -> None:
+    with pytest.raises(ValueError, match="^these heads form no tree$"):
+        DTree(words(2), (0, 9), ("", "X"), (0, 1)).is_nested()

@@ -204,7 +204,7 @@ GOOD = "1\tx\t_\t_\tT\t_\t0\troot\t_\t_\n\n"
         (GOOD + "# c\n1\tx\n", ":4: sentence 2: expected 10 columns separated by tabs, found 2"),
         (GOOD + GOOD.replace("1", "2"), ":3: sentence 2: expected the id 1, found '2'"),
         (GOOD.replace("1\tx", "a\tx"), ":1: sentence 1: 'a' is not a valid ID."),
-        (GOOD.replace("\t0\t", "\t1_0\t"), ":1: sentence 1: '1_0' is not a valid value for parse_int_value."),
+        (GOOD.replace("\t0\t", "\t1_0\t"), ":1: sentence 1: the head '1_0' is no number"),
         (GOOD.replace("\tx\t", "\t\t"), ":1: sentence 1: the form is empty"),
         (GOOD.replace("1\tx", "1-2\tx"), ":1: sentence 1: a sentence without tokens"),
     ],

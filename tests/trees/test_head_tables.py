@@ -27,6 +27,7 @@ from d2c.trees.heads import (
     load_head_rules,
     parse_head_rules,
 )
+from tests.errors import faulty
 from tests.strategies import ctrees
 from tests.treebanks import TREEBANKS, needs_treebanks
 
@@ -173,3 +174,9 @@ def test_a_table_is_estimated() -> None:
         induce_heads(trees[0], (0, 1))
     with pytest.raises(ValueError, match="circle"):
         induce_heads(trees[1], (2, 1, 1))
+
+
+def test_labels_that_a_table_takes_for_others_are_not_estimated() -> None:
+    tree = induce_heads(parse_bracket("(VP (MD* can't) (VB go))"), (0, 1))
+    with faulty("induced", about="MD*"):
+        estimate_rules([tree])

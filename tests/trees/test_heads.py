@@ -165,6 +165,11 @@ def test_labels_that_begin_alike() -> None:
     assert rules.by_rule("NP", ("X", "N")) == (HeadSearch("left", ("N-*", "N")), 1)
 
 
+def test_lines_of_punctuation_and_of_conjunctions_add_up() -> None:
+    rules = parse_head_rules("t", "punctuation , .\nconjunction CC\npunctuation :\nconjunction CONJP\n")
+    assert (rules.punctuation, rules.conjunction) == ({",", ".", ":"}, {"CC", "CONJP"})
+
+
 def test_errors_of_tables() -> None:
     with faulty("t", 2, about="left, right, leftdis, rightdis after 'NP'"):
         parse_head_rules("t", "# fine\nNP upwards NN\n")

@@ -161,6 +161,9 @@ def test_deep_trees_take_linear_time(tmp_path: Path, name: str) -> None:
         ("sinica", "#1 " + " " * 100_000 + "x"),
         ("tigerxml", "<a>" * 100_000),
         ("export", "#BOS 1\na" + " %" * 100_000),
+        ("export", "#BOS 1" + " " * 400_000 + "x"),
+        ("sejong", "(S (NP " + "x" * 100_000 + "))"),
+        ("jsontrees", '{"tree": "' + '\\"' * 100_000),
     ],
 )
 def test_long_lines_take_linear_time(tmp_path: Path, name: str, text: str) -> None:

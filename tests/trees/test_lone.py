@@ -12,6 +12,7 @@ from d2c.base.model_files import read_as, write_settings
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.brackets import format_bracket, parse_bracket
 from d2c.trees.lone import LoneNodes, Noted
+from tests.steps import is_linear
 from tests.strategies import ctrees
 
 NONE = LoneNodes(frozenset(), frozenset())
@@ -74,3 +75,11 @@ def test_a_file_holds_it(tmp_path: Path) -> None:
     for lone in (LoneNodes(), LoneNodes(frozenset({("PRN", "(", ")"), ("NP", "*")}), frozenset({"NP"}))):
         write_settings(tmp_path / "lone.json", 1, lone)
         assert read_as(tmp_path / "lone.json", 1, LoneNodes) == lone
+
+
+def test_many_nodes_over_marks_take_linear_time() -> None:
+    def mend(n: int) -> None:
+        tree = f"(TOP (S (NN a){' (NP (. !))' * n}))"
+        assert mended(tree).count("NP") == mended(tree, LoneNodes()).count("NP") == 0
+
+    assert is_linear(mend, 100)

@@ -116,3 +116,12 @@ def test_labels_are_text(label: object) -> None:
     with pytest.raises(ValueError, match="is no label"):
         from_nltk(nltk.Tree("S", [nltk.Tree("VP", [nltk.Tree(label, ["a"])])]))
     assert from_nltk(nltk.Tree("", [nltk.Tree("S", [nltk.Tree("NN", ["a"])])])).labels == ("S",)
+
+
+def test_labels_with_round_brackets() -> None:
+    ctree = parse_bracket("(S (N(x (NN a)) ($-LRB- -LRB-) (-RRB- -RRB-))".replace("N(x", "N-LRB-x"))
+    assert (ctree.labels, ctree.tokens.tags) == (("N(x", "S"), ("NN", "$(", "-RRB-"))
+    tree = to_nltk(ctree)
+    assert [one.label() for one in tree.subtrees()] == ["S", "N-LRB-x", "NN", "$-LRB-", "-RRB-"]
+    for there, back in BOTH:
+        assert back(there(ctree)) == ctree

@@ -158,6 +158,7 @@ def test_xml_of_corenlp(tmp_path: Path) -> None:
         ('{"sentences": [{"tokens": [{"word": 1}], "parse": "(X (A 1))"}]}', 1, "are strings"),
         ('{"sentences": [{"tokens": [{"word": "a"}], "parse": "(X (A a) (B b))"}]}', 1, "has 2 words"),
         ('{"sentences": [{"tokens": [{"word": "a"}], "parse": "(X (A a"}]}', 1, "closing bracket is missing"),
+        ('{"sentences": [{"tokens": [{"pos": "A"}], "parse": "(X (A a))"}]}', 1, "word 1 beside the tree"),
         ('{"sentences": [', 1, "malformed JSON (a closing bracket is missing)"),
         ('{"sentences": [}', 1, "malformed JSON (Expecting value)"),
         ('{"sentences": 1}', 1, "an object with `sentences` was expected"),
@@ -213,9 +214,17 @@ def test_keys_of_trees(tmp_path: Path) -> None:
     ]
     found, left_out = trees(tmp_path / "x.json", json.dumps(listed, indent=2))
     assert [one.tokens.forms[-1] for one in found] == ["way", "way", "a", "b", "c"]
-    assert found[0].tokens.comments == ("sent_id = s1", "text = No way") and left_out == {"JSON fields": 1}
-    found, _ = trees(tmp_path / "x.json", json.dumps(listed, indent=2), n_best=True)
-    assert [one.tokens.forms[-1] for one in found] == ["way", "way", "a", "b", "c", "c", "d"]
+    assert found[0].tokens.comments == ("sent_id = s1", "text = No way")
+    assert left_out == {"JSON fields": 1, "further parses": 1}
+    found, left_out = trees(tmp_path / "x.json", json.dumps(listed, indent=2), n_best=True)
+    assert [one.tokens.forms[-1] for one in found] == ["way", "way", "a", "b", "c", "d"]
+    assert left_out == {"JSON fields": 1}
+
+
+def test_what_is_said_beside_several_trees_is_left_out(tmp_path: Path) -> None:
+    pair = {"id": "7", "text": "a b", "tokens": ["a"], "trees": ["(X (A a))", "(X (B b))"]}
+    found, left_out = trees(tmp_path / "x.json", json.dumps(pair))
+    assert len(found) == 2 and left_out == {"JSON fields": 3}
 
 
 def test_errors_of_json_lines_with_trees(tmp_path: Path) -> None:
@@ -233,6 +242,12 @@ def test_errors_of_json_lines_with_trees(tmp_path: Path) -> None:
     found = list(read_treebank(path, refuse=lambda error: faults.append(str(error))))
     assert [one.tokens.forms for one in found] == [("b",), ("d",), ("e",)] and len(faults) == 2
     assert faults[0].startswith(f"{path}:2: sentence 2: malformed JSON")
+    path.write_text('{"tree": "(S (A \\\\\'x) (B \\x))"}')
+    with faulty(path, 1, 1, about="malformed JSON"):
+        list(read_treebank(path))
+    path.write_text('{"tree": "(S (A a) (B b))", "tokens": ["a", ""]}')
+    with faulty(path, 1, 1, about="word 2 beside the tree"):
+        list(read_treebank(path))
 
 
 @pytest.mark.parametrize("read", ["jsontrees", "corenlp"])

@@ -13,6 +13,7 @@ from d2c.trees.conversion import to_constituents
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree, is_projective, is_tree
 from d2c.trees.repair import CYCLE, EXTRA_ROOT, HEAD_OUTSIDE, Repairs, projectivize, repair_heads, repair_tree
+from tests.steps import lines_run
 from tests.strategies import any_heads, tree_heads
 
 KINDS = HEAD_OUTSIDE, EXTRA_ROOT, CYCLE
@@ -112,6 +113,27 @@ def test_projectivize_always_ends_projective(heads: tuple[int, ...]) -> None:
     assert is_projective(lifted)
     assert projectivize(lifted) == lifted
     assert all(h in ancestors(heads, m) for m, h in enumerate(lifted))
+
+
+@given(tree_heads(max_tokens=12))
+def test_projectivize_as_it_is_defined(heads: tuple[int, ...]) -> None:
+    """Each token hangs from the lowest ancestor of all words between them."""
+
+    def fits(m: int, h: int) -> bool:
+        return all(h in ancestors(heads, k) for k in range(min(m, h - 1) + 1, max(m, h - 1)))
+
+    lowest = [next(h for h in ancestors(heads, m) if not h or fits(m, h)) for m in range(len(heads))]
+    assert projectivize(heads) == lowest
+
+
+def test_long_chains_with_a_crossing_arc_take_quadratic_time() -> None:
+    def heads(k: int) -> list[int]:
+        return [0, *range(1, k), *[k] * k, 1, *[k] * k]
+
+    assert projectivize(heads(50)) == [*heads(50)[:101], *[1] * 50]
+    assert lines_run(lambda: projectivize(heads(100))) < 5 * lines_run(lambda: projectivize(heads(50)))
+    flat = [0, *[1] * 1000, 1000, 2]
+    assert lines_run(lambda: projectivize(flat)) < 100 * len(flat)
 
 
 def test_one_lift_by_hand() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from d2c.trees.ctree import CTree
 from d2c.trees.formats.discbracket import format_discbracket
 from d2c.trees.formats.registry import format_of, read_treebank
 from tests.errors import faulty
+from tests.steps import is_linear
 
 
 def trees(path: Path, text: str) -> list[CTree]:
@@ -57,6 +59,22 @@ def test_empty_elements_and_several_trees(tmp_path: Path) -> None:
     assert [first.tokens.comments, second.tokens.comments] == [("text = 앞",), ()]
     first, second = read_treebank(tmp_path / "x.sejong", clean=True)
     assert format_discbracket(first) == "(S (VP (VV+EFN 0=자다)))" and second.top == "TOP"
+
+
+def test_lines_of_text_of_no_tree_are_counted(tmp_path: Path) -> None:
+    left_out = Counter[str]()
+    path = tmp_path / "x.sejong"
+    path.write_text("; id 7\n; 나\n(S (NP 나/NP))\n; 둘\n(S (NP 둘/NNU)) (S (NP 셋/NNU))\n;\n; end\n")
+    found = [tree.tokens.comments for tree in read_treebank(path, left_out=left_out)]
+    assert found == [("text = 나",), (), ()] and +left_out == {"comments": 3}
+
+
+def test_a_missing_bracket_takes_linear_time(tmp_path: Path) -> None:
+    def work(size: int) -> None:
+        (tmp_path / "x.sejong").write_text("(S (NP 나/NP)\n" + "; 나\n(S (NP 나/NP))\n" * size)
+        assert len([*read_treebank(tmp_path / "x.sejong", refuse=lambda _: None)]) == size
+
+    assert is_linear(work, 500)
 
 
 def test_what_looks_so(tmp_path: Path) -> None:

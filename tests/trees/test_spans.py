@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given
 
 from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.formats.brackets import parse_bracket
 from d2c.trees.heads import load_head_rules
 from d2c.trees.spans import Constituents, Source, Span, labelled, spans_of
-from tests.strategies import ctrees
+from tests.strategies import beside, ctrees, graphs
 
 TREE = parse_bracket("(TOP (S (NP (NP (DT the) (NN cat)) (PP (IN on) (NP (NN mats)))) (VP (VBD slept))))")
 GAP = build_ctree(Tokens(("wake", "me", "up"), ("V", "N", "P")), ["VP", "S"], [(0, 2), (3, 1)], 4, [0, 3])
@@ -88,3 +90,18 @@ def test_any_tree(ctree: CTree) -> None:
 def test_parts_of_a_tree_have_spans_that_can_be_in_sets() -> None:
     part = Constituents(TREE).below(TREE.root - 1)
     assert len({*spans_of(part.ctree, source=part.source)}) == len(part.ctree.labels)
+
+
+def test_parts_of_a_tree_keep_what_a_file_says_of_them() -> None:
+    tokens = Tokens(("wake", "me", "up"), ("V", "N", "P"), ("wake", "I", "up"), ("Mood=Imp", "_", ""), ("x",))
+    gap = replace(GAP, tokens=tokens, functions=("HD", "OA", "SVP", "OC", "--"))
+    part = Constituents(replace(gap, secondary=((2, "MO", 3), (1, "SB", 3)))).below(3).ctree
+    assert part.tokens == Tokens(("wake", "up"), ("V", "P"), ("wake", "up"), ("Mood=Imp", ""))
+    assert part.tokens.comments == () and part.functions == ("HD", "SVP", "OC")
+    assert part.secondary == ((1, "MO", 2),)
+
+
+@given(graphs())
+def test_the_part_that_is_all_of_a_tree(ctree: CTree) -> None:
+    whole = Constituents(ctree).below(ctree.root).ctree
+    assert beside(whole) == beside(replace(ctree, top=None))

@@ -63,6 +63,26 @@ def test_splitting_is_undone_by_merging(ctree: CTree) -> None:
 
 
 @given(ctrees())
+def test_heads_are_split_and_merged(ctree: CTree) -> None:
+    """Each node has a part with its head; the words on the way to the root's head keep their nodes."""
+    parts, n = split_gaps(ctree), len(ctree.tokens)
+    found = zip((label.partition("*")[0] for label in parts.labels), parts.lexical_heads()[n:], strict=True)
+    assert not Counter(zip(ctree.labels, ctree.lexical_heads()[n:], strict=True)) - Counter(found)
+    merged = merge_gaps(parts)
+    assert merged.lexical_heads()[merged.root] == ctree.lexical_heads()[ctree.root]
+    assert merged == ctree or not ctree.is_continuous()
+
+
+def test_heads_of_parts() -> None:
+    ctree = parse("(S (VP (N 0=a) (V 2=c)) (A 1=b) (B 3=d))")
+    assert split_gaps(replace(ctree, head_children=(2, 4))).lexical_heads()[4:] == [0, 2, 2]
+    assert split_gaps(replace(ctree, head_children=(2, 1))).lexical_heads()[4:] == [0, 2, 1]
+    for heads in ((2, 4), (0, 4), (0, 1)):
+        headed = replace(ctree, head_children=heads)
+        assert merge_gaps(split_gaps(headed)) == headed
+
+
+@given(ctrees())
 def test_raising_and_lowering_again_keep_tokens_and_order(ctree: CTree) -> None:
     bare = replace(ctree, head_children=None)
     assert raise_gaps(merge_gaps(split_gaps(bare))) == raise_gaps(bare)

@@ -413,6 +413,8 @@ def test_comments_of_export(tmp_path: Path) -> None:
     for form in ("%%", "%%x"):
         with pytest.raises(ValueError, match="cannot be written in the export format"):
             format_export(parse(f"(S (A 0={form}) (B 1=b))"))
+    with pytest.raises(ValueError, match="cannot be written in the export format"):
+        format_export(replace(ctree, tokens=replace(ctree.tokens, comments=("50\t%% off",))))
 
 
 def test_attributes_of_older_alpino_xml(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 
 from d2c.trees.formats.format import Malformed, Options
 
+MISPLACED = "a line that begins with # is a comment, which stands before the first token: move it there"
 _NOTHING = "_"
 _PARSE_BIT = 5  # of CoNLL-2012, after document, part, number, word, tag
 _FEWEST_OF_2012 = 11
@@ -45,10 +46,12 @@ class Layout:
     def as_conllu(self, text: str, line: int, options: Options) -> str:
         """Return rows of ten columns; the first is so many lines below its block. Counts what is left out.
 
-        Raises Malformed for one of another width.
+        Raises Malformed for one of another width, and for a comment among them.
         """
         rows = [row.split("\t") for row in text.split("\n")]
         for number, row in enumerate(rows, line):
+            if row[0].startswith("#"):
+                raise Malformed(MISPLACED, number)
             if len(row) < self.width or (self.exact and len(row) > self.width):
                 expected = f"{self.width}{'' if self.exact else ' or more'} columns of {self.name}"
                 raise Malformed(f"expected the {expected}, as in the first row, found {len(row)}", number)

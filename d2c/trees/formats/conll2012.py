@@ -53,6 +53,8 @@ def _items(path: AnyPath, options: Options) -> Iterator[tuple[int, _Block]]:
             comments += _comments(line)
     if rows:
         yield number + 1 - len(rows), (tuple(comments), rows)
+    else:
+        options.left_out["comments"] += len(comments)
 
 
 def _comments(line: str) -> list[str]:

@@ -1,10 +1,11 @@
 """CoNLL-U: one token a line, ten columns; dependency labels are whole (never cut at a colon).
 
 Tags are written to XPOS and UPOS and read from XPOS; in sentences without any, from UPOS, unless the file
-shows that UPOS holds another tagset: a token has two different tags. The tokens of a tree keep the lines that
-were read (`Tokens.source`), and what is written over them changes only what the tree says otherwise: so
-comments, multi-word ranges, empty nodes, UPOS beside XPOS, DEPS and MISC go through, byte for byte. Empty
-columns become `_`, and so do heads that are no number from 0.
+so far shows that UPOS holds another tagset: a token has two different tags. The tokens of a tree keep the
+lines that were read (`Tokens.source`), and what is written over them changes only what the tree says
+otherwise: so comments, multi-word ranges, empty nodes, UPOS beside XPOS, DEPS and MISC go through, byte for
+byte. Empty columns become `_`, and so do heads below 0 and those of ten digits and more; an empty form, and
+a head that is no number, is an error.
 
 Columns are split at tabs here, because the `conllu` package also splits a form at two spaces; that package
 decides what is an id or a number wherever a file departs from the plain case. Rows of CoNLL-X and CoNLL-2009
@@ -27,7 +28,7 @@ from d2c.base.errors import Refuse, stop
 from d2c.base.files import AnyPath, open_input
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.formats.conll import is_conll2012, layout_of
+from d2c.trees.formats.conll import MISPLACED, is_conll2012, layout_of
 from d2c.trees.formats.format import (
     AS_IT_IS,
     Attribute,
@@ -54,9 +55,8 @@ _BLANK_LINE = re.compile(r"^[ \t]+$", re.MULTILINE)
 _ID, _FORM, _LEMMA, _UPOS, _XPOS, _FEATS, _HEAD, _LABEL, _DEPS, _MISC = range(10)
 _KEPT = _FORM, _LEMMA, _XPOS, _FEATS, _LABEL
 _NO_WORD = re.compile(r"(?:([1-9][0-9]{0,8})-([1-9][0-9]{0,8})|[0-9]{1,9}\.[1-9][0-9]{0,8})(?:\t[^\t\n]+){9}")
-_TWO_TAGS = re.compile(r"^[0-9]+\t[^\t\n]*\t[^\t\n]*\t(?!_\t)([^\t\n]+)\t(?!_?\t|\1\t)", re.MULTILINE)
+_TWO_TAGS = re.compile(r"\n[0-9]++\t[^\t\n]*+\t[^\t\n]*+\t(?!_\t)([^\t\n]++)\t(?!_?\t|\1\t)")
 _LONGEST_ID = 40  # characters
-_MISPLACED = "a line that begins with # is a comment, which stands before the first token: move it there"
 _EXPECTED = f"expected {COLUMNS} columns separated by tabs"
 _OF_2012 = "this is CoNLL-2012, which has c-trees, not d-trees; `d2c encode` makes d-trees of them"
 _FEW_IDS = tuple(map(str, range(1, 1001)))
@@ -66,26 +66,32 @@ _Block = tuple[str, Callable[[], bool]]
 
 
 class Chunk(NamedTuple):
-    """Some whole sentences of a file; line is the number of the first line of the text."""
+    """Some whole sentences of a file; line is the number of the first line of the text.
+
+    xpos: whether UPOS and XPOS of the file, as far as the chunk goes, are known to hold two tagsets
+    """
 
     line: int
     text: str
+    xpos: bool = False
 
 
 def read_conllu_chunks(path: AnyPath, charset: str | None = None) -> Iterator[Chunk]:
     """Yield chunks of a file, cut between sentences, that can be parsed apart. Raises FormatError."""
-    first = 1
+    first, xpos = 1, False
     with open_input(path, charset or "utf-8-sig") as stream:
         while lines := stream.readlines(_CHUNK_SIZE):
             while lines[-1].strip() and (line := stream.readline()):
                 lines.append(line)
-            yield Chunk(first, "".join(lines))
+            text = "".join(lines)
+            xpos = xpos or has_two_tagsets(text)
+            yield Chunk(first, text, xpos)
             first += len(lines)
 
 
 def has_two_tagsets(text: str) -> bool:
     """Return whether a token of a text has a tag in UPOS and another one in XPOS."""
-    return _TWO_TAGS.search(text) is not None
+    return _TWO_TAGS.search("\n" + text) is not None
 
 
 def parse_conllu(chunk: Chunk, file: str, refuse: Refuse = stop, xpos: bool = False) -> Iterator[DTree]:
@@ -216,14 +222,14 @@ def _ids(n: int) -> tuple[str, ...]:
 def _blocks(
     chunks: Iterable[Chunk], xpos: bool = False, options: Options = AS_IT_IS
 ) -> Iterator[tuple[int, _Block]]:
-    """Yield the text between empty lines, and whether UPOS and XPOS of its chunk hold two tagsets.
+    """Yield the text between empty lines, and whether UPOS and XPOS up to there hold two tagsets.
 
     Comments between empty lines are those of the sentence that follows; where none follows they are counted.
     """
     held = ""  # such comments, with the lines behind them
-    for number, text in chunks:
+    for number, text, known in chunks:
         held = held and held.rstrip("\n") + "\n\n"
-        two_tagsets = cache(lambda text=text: xpos or has_two_tagsets(text))
+        two_tagsets = cache(lambda text=text, known=xpos or known: known or has_two_tagsets(text))
         for block in _BLANK_LINE.sub("", text).split("\n\n"):
             lines = block.count("\n") + 2
             if block.startswith("#", block.rfind("\n", 0, -1) + 1) and _comments_end(block) == len(block):
@@ -327,7 +333,7 @@ def _irregular_sentence(
         row = line.split("\t")
         try:
             if line.startswith("#"):
-                raise ParseException(_MISPLACED)
+                raise ParseException(MISPLACED)
             if len(row) != COLUMNS:
                 raise ParseException(_OF_2012 if is_conll2012(line) else f"{_EXPECTED}, found {len(row)}")
             if len(row[_ID]) > _LONGEST_ID:
@@ -338,7 +344,7 @@ def _irregular_sentence(
                 raise ParseException(f"expected the id {len(rows) + 1}, found {row[_ID]!r}")
             if is_word and not row[_FORM]:
                 raise ParseException("the form is empty")
-            head = -1 if _HUGE.fullmatch(row[_HEAD]) or not is_word else parse_int_value(row[_HEAD])
+            head = _head(row[_HEAD]) if is_word else None
         except ParseException as error:
             raise Malformed(str(error), number) from None
         row = [cell or "_" for cell in row]
@@ -355,30 +361,16 @@ def _irregular_sentence(
     return replace(dtree, heads=heads)
 
 
+def _head(cell: str) -> int | None:
+    """Return the head that a cell says, None for none. Raises ParseException for what is no number."""
+    try:
+        return -1 if _HUGE.fullmatch(cell) else parse_int_value(cell)
+    except ParseException:
+        raise ParseException(f"the head {cell!r} is no number") from None
+
+
 read_conllu = Reader(
     lambda path, options: _blocks(read_conllu_chunks(path, options.charset), options=options), _dtrees
 )
 write_conllu = Writer[DTree](lambda dtree, _: format_conllu(dtree))
-_OF_WORDS: tuple[Attribute, ...] = ("functions", "lemmas", "morphology")
-CONLLU = Format(
-    "conllu",
-    (".conllu", ".conll"),
-    read_conllu,
-    write_conllu,
-    holds=(
-        *_OF_WORDS,
-        "universal tags",
-        "dependencies",
-        "enhanced dependencies",
-        "multi-word ranges",
-        "empty nodes",
-        "MISC",
-        "comments",
-        "escapes",
-        "blanks",
-    ),
-)
-CONLLX = Format(
-    "conllx", (".conllx", ".conll06"), read_conllu, holds=(*_OF_WORDS, "universal tags", "dependencies")
-)
-CONLL2009 = Format("conll2009", (".conll08", ".conll09"), read_conllu, holds=(*_OF_WORDS, "dependencies"))
+CONLLU = Format("conllu", (".conllu", ".conll"), read_conllu, write_conllu)

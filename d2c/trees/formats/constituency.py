@@ -24,6 +24,7 @@ from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import bracket_trees, escape, format_bracket
 from d2c.trees.formats.conllu import comment_of, comments_in, format_conllu, read_conllu, tree_in
 from d2c.trees.formats.format import Attribute, CFormat, Options, Writer, item_reader
+from d2c.trees.formats.graphs import as_in_conllu
 from d2c.trees.heads import induce_heads
 
 NAME = "constituency"
@@ -42,6 +43,7 @@ def _tree(text: str, options: Options) -> CTree | None:
     if dtree is None:
         return None
     ctree = _over(dtree)
+    options.left_out["comments"] += len(dtree.tokens.comments) - len(ctree.tokens.comments) - 1
     return induce_heads(ctree, dtree.heads) if options.marked and max(dtree.heads) >= 0 else ctree
 
 
@@ -73,7 +75,7 @@ def format_constituency(ctree: CTree, _number: int = 1) -> str:
     express."""
     if blank := next((label for label in ctree.labels if unescape_label(escape(label)) != label), ""):
         raise ValueError(f"the label {blank!r} has a blank or a bracket, which the comment cannot hold")
-    tokens, n = ctree.tokens, len(ctree.tokens)
+    tokens, n = as_in_conllu(ctree.tokens), len(ctree.tokens)
     dtree = tree_in(tokens.source)
     if dtree is None or len(dtree.tokens) != n:
         dtree = DTree(tokens, (-1,) * n)

@@ -40,6 +40,11 @@ _COUNTED = {  # what is counted by a name that does not say it of one thing and 
     "enhanced dependencies": ("enhanced dependency", "enhanced dependencies"),
     "MISC": ("word with MISC", "words with MISC"),
     "morphology with blanks": ("blank in morphology", "blanks in morphology"),
+    "arguments of predicates": ("argument of a predicate", "arguments of predicates"),
+    "frames of predicates": ("frame of a predicate", "frames of predicates"),
+    "named entities": ("named entity", "named entities"),
+    "ids and texts": ("id and text", "ids and texts"),
+    "tags unlike the tree's": ("tag unlike the tree's", "tags unlike the tree's"),
 }
 
 

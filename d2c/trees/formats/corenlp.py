@@ -8,10 +8,10 @@ tree. What else there is, dependencies and entities, say, is left out and counte
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 from d2c.base.files import AnyPath
 from d2c.trees.ctree import CTree
@@ -24,31 +24,28 @@ HOLDS: tuple[Attribute, ...] = ("lemmas", "comments", "escapes", "blanks")
 _NO_SENTENCE = "no sentence as CoreNLP writes it: {}"
 
 
-class AnnotatedSentence(NamedTuple):
-    """What is said of a sentence.
+def tree_of_sentence(
+    parse: str,
+    columns: Sequence[Sequence[str]],
+    others: dict[str, int],
+    comments: tuple[str, ...],
+    options: Options,
+) -> CTree:
+    """Return the tree of a sentence. Raises ValueError.
 
     columns: words, tags, lemmas and entity tags
-    others:  how much of what else
+    others:  how much of what else is said of it
     """
-
-    parse: str
-    columns: list[list[str]]
-    others: dict[str, int]
-    comments: tuple[str, ...]
-
-
-def tree_of_sentence(said: AnnotatedSentence, options: Options) -> CTree:
-    """Return the tree of a sentence. Raises ValueError."""
-    if not said.parse:
+    if not parse:
         raise ValueError("it has no parse; the annotator `parse` of CoreNLP makes one")
-    words, tags, lemmas, entities = said.columns
-    tree = tree_over(said.parse, words, tags)
-    options.left_out.update(said.others)
+    words, tags, lemmas, entities = columns
+    tree = tree_over(parse, words, tags)
+    options.left_out.update(others)
     options.left_out["entity tags"] += sum(tag not in ("O", "") for tag in entities)
     unlike = sum(a != b for a, b in zip(tags, tree.tokens.tags, strict=False) if a)
     options.left_out["tags unlike the tree's"] += unlike
     column = known_column(lemma or "--" for lemma in lemmas)
-    return replace(tree, tokens=replace(tree.tokens, lemmas=column, comments=said.comments))
+    return replace(tree, tokens=replace(tree.tokens, lemmas=column, comments=comments))
 
 
 def _sentences(path: AnyPath, options: Options) -> Iterator[tuple[int, Any]]:
@@ -87,7 +84,7 @@ def _of_json(item: tuple[Any, tuple[str, ...]], options: Options) -> CTree:
         }
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(_NO_SENTENCE.format(error)) from None
-    return tree_of_sentence(AnnotatedSentence(parse, columns, others, comments), options)
+    return tree_of_sentence(parse, columns, others, comments, options)
 
 
 read_corenlp = item_reader(_sentences, _of_json, in_here=True)

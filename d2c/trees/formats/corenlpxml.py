@@ -8,7 +8,7 @@ from __future__ import annotations
 from xml.etree.ElementTree import Element
 
 from d2c.trees.ctree import CTree
-from d2c.trees.formats.corenlp import HOLDS, AnnotatedSentence, tree_of_sentence
+from d2c.trees.formats.corenlp import HOLDS, tree_of_sentence
 from d2c.trees.formats.format import CFormat, Options
 from d2c.trees.formats.xml import comments_of, element_reader, text_of
 
@@ -28,7 +28,7 @@ def _tree(element: Element, options: Options) -> CTree | None:
         "sentiments": int("sentiment" in element.attrib),
     }
     parse, comments = text_of(element.find("parse")), comments_of(element, "")
-    return tree_of_sentence(AnnotatedSentence(parse, columns, others, comments), options)
+    return tree_of_sentence(parse, columns, others, comments, options)
 
 
 read_corenlpxml = element_reader("sentence", _tree, frozenset(["tokens", "token"]), _TEXTS, "docId")

@@ -7,16 +7,13 @@ labels and tags such as `$(` come back, only -LRB- and -RRB- themselves stay.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from d2c.trees.cleaning import check_names
 from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.formats.brackets import bracket_items, bracket_trees, escape
 from d2c.trees.formats.format import (
-    AS_IT_IS,
     CFormat,
     Malformed,
-    Options,
     Reader,
     Writer,
     check_text,
@@ -64,15 +61,10 @@ def is_discbracket(text: str) -> bool:
 
 def parse_discbracket(text: str) -> CTree:
     """Return the one tree of a text. Raises ValueError."""
-    ctrees = list(_trees(text, AS_IT_IS))
+    ctrees = list(map(by_number, leaf_trees(text)))
     if len(ctrees) != 1:
         raise ValueError(f"expected one tree, found {len(ctrees)}")
     return ctrees[0]
-
-
-def _trees(text: str, _options: Options) -> Iterator[CTree]:
-    """Yield the trees of a text. Raises ValueError."""
-    yield from map(by_number, leaf_trees(text))
 
 
 def leaf_trees(text: str) -> list[CTree]:
@@ -108,7 +100,7 @@ def by_number(ctree: CTree) -> CTree:
     return build_ctree(Tokens(forms, tags), ctree.labels, children, ctree.root, None, ctree.top)
 
 
-read_discbracket = Reader(bracket_items, _trees)
+read_discbracket = Reader(bracket_items, lambda text, _: map(by_number, leaf_trees(text)))
 DISCBRACKET = CFormat(
     "discbracket",
     (".discbracket", ".dbr"),

@@ -38,7 +38,7 @@ _COMMENT = re.compile(r"(?<=[^ \t])[ \t]++%%.*", re.DOTALL)
 _WIDE_BLANKS = re.compile(r"\t+| {2,}")  # between columns, not between the words of a comment
 _EDITED = "edited = "  # by whom, when, from where, in numbers
 _NUMBERS = re.compile(f"{_EDITED}[0-9]+(?: [0-9]+)*")
-_COMMENTS = re.compile(r"[ \t]+%%[ \t]*")
+_COMMENTS = re.compile(r"(?<![ \t])[ \t]++%%[ \t]*")
 _NODE, _NUMBER = re.compile("#[0-9]+"), re.compile("[0-9]+")
 _AFTER_MARK = ("", *" \t\r\n")
 _ESCAPES = str.maketrans(dict.fromkeys(" \t\r\n", "\N{NO-BREAK SPACE}"))
@@ -208,7 +208,7 @@ def format_export(ctree: CTree, number: int = 1) -> str:
     """Return a sentence, in version 4; edges are labelled as `listed` does.
 
     Raises ValueError for what the format takes for something else: words like `#BOS` and `#500`, columns that
-    begin with `%%`; for empty names and half characters.
+    begin with `%%`, comments with `%%` behind a blank; for empty names and half characters.
     """
     whole, parents, functions = listed(ctree)
     secondary: dict[int, list[str]] = {}
@@ -217,6 +217,8 @@ def format_export(ctree: CTree, number: int = 1) -> str:
         secondary.setdefault(node, []).extend((function or NO_FUNCTION, above))
     tokens, n = whole.tokens, len(whole.tokens)
     comments = [" ".join(comment.split()) for comment in tokens.comments]
+    if double := next((comment for comment in comments if " %%" in comment), ""):
+        raise ValueError(f"{double!r}, which would be two comments, cannot be written in the export format")
     edited = next(filter(_NUMBERS.fullmatch, comments), _EDITED)
     begin = f"#BOS {number} {edited.removeprefix(_EDITED)}".rstrip()
     lines = [" %% ".join([begin, *(comment for comment in comments if comment != edited)])]

@@ -141,6 +141,18 @@ def value_of(column: Sequence[str] | None, token: int, tokens: Tokens) -> str:
     return value if value not in ("", "_") or tokens.forms[token] == value == "_" else "--"
 
 
+def as_in_conllu(tokens: Tokens) -> Tokens:
+    """Return tokens with lemmas and morphology as CoNLL-U has them: `_` for none, also for the `--` that says
+    none in files of graphs. What was read from CoNLL-U stays as it is."""
+    if tokens.source:
+        return tokens
+    columns = [column or ("_",) * len(tokens) for column in (tokens.lemmas, tokens.morphs)]
+    words = zip(tokens.forms, *columns, strict=True)
+    rows = [["_" if one == "--" != form else one for one in said] for form, *said in words]
+    lemmas, morphs = zip(*rows, strict=True)
+    return replace(tokens, lemmas=lemmas, morphs=morphs)
+
+
 def is_id(comment: str) -> bool:
     """Return whether a comment is the id of a sentence."""
     return comment.startswith(SENT_ID)

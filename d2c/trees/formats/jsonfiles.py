@@ -1,4 +1,4 @@
-"""JSON as a stream of values, of which one is held at a time; what the first one looks like."""
+"""JSON as a stream: one value, or a list over several lines, is held at a time; what the first looks like."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import Any
 from d2c.base.files import AnyPath, open_input
 from d2c.trees.formats.format import Malformed, Options
 
-_PIECE = re.compile(r'"(?:[^"\\]++|\\.)*+"|[{}\[\]]')
+_PIECE = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[{}\[\]]')  # a string that does not end goes on to the end
+_DEPTHS = {"{": 1, "[": 1, "}": -1, "]": -1}
 _SAID = re.compile(r"(?:prediction|output): *")  # what `allennlp predict` prints before a line
 _ESCAPE = re.compile(r"\\.")  # CoreNLP 3.5 writes \' in JSON
 _BLANKS = re.compile(r"[ \t\r\n]*")
@@ -37,7 +38,7 @@ def json_values(path: AnyPath, options: Options) -> Iterator[tuple[int, Any]]:
                     continue
                 start = number
             lines.append(line)
-            depth += sum(1 if piece in "{[" else -1 for piece in _PIECE.findall(line) if len(piece) == 1)
+            depth += sum(_DEPTHS.get(piece, 0) for piece in _PIECE.findall(line))
             if depth <= 0:
                 yield from ((start, value) for value in _loaded("".join(lines)))
                 lines, depth = [], 0
@@ -59,9 +60,11 @@ def _loaded(text: str) -> Iterator[Any]:
         try:
             value, position = _DECODER.raw_decode(text, position)
         except json.JSONDecodeError as error:
-            if error.msg.startswith("Invalid \\escape") and "\\'" in text:
-                text = _ESCAPE.sub(lambda one: "'" if one[0] == "\\'" else one[0], text)
-                continue
+            if error.msg.startswith("Invalid \\escape"):
+                fixed = _ESCAPE.sub(lambda one: "'" if one[0] == "\\'" else one[0], text)
+                if fixed != text:
+                    text = fixed
+                    continue
             what = "a closing bracket is missing" if not text[error.pos :].strip() else error.msg
             yield Malformed(f"malformed JSON ({what})", error.lineno - 1)
             return
@@ -78,8 +81,8 @@ def outer_keys(start: str) -> dict[str, str]:
     keys, depth = dict[str, str](), 0
     for match in _PIECE.finditer(start.lstrip().removeprefix("[")):
         piece = match[0]
-        if len(piece) == 1:
-            depth += 1 if piece in "{[" else -1
+        if piece in _DEPTHS:
+            depth += _DEPTHS[piece]
             if not depth:
                 break
         elif depth == 1 and (value := _KEY.match(match.string, match.end())):

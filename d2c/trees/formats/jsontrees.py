@@ -18,6 +18,7 @@ from typing import Any
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.format import CFormat, Options, Reader
 from d2c.trees.formats.jsonfiles import json_values, outer_keys
+from d2c.trees.formats.nbest import FURTHER
 from d2c.trees.formats.treestrings import tree_over
 
 _TREE = re.compile(
@@ -41,7 +42,7 @@ def _trees(value: Any, options: Options) -> Iterator[CTree]:
     """Yield the trees of an object. Raises ValueError."""
     if not isinstance(value, dict):
         raise ValueError("a JSON object with a tree was expected")
-    texts = [text for key, one in value.items() for text in _texts(key, one, options)]
+    texts = _texts(value, options)
     if not texts:
         known = "trees, tree, parse, parse_string"
         raise ValueError(
@@ -49,26 +50,29 @@ def _trees(value: Any, options: Options) -> Iterator[CTree]:
         )
     words = next((found for name in _WORDS if (found := _strings(value.get(name)))), [])
     tags = next((found for name in _TAGS if (found := _strings(value.get(name)))), [])
-    alone = len(texts) == 1 and words
-    comments = tuple(
-        f"{name} = {' '.join(text.split())}"
-        for key, name in _COMMENTS.items()
-        if isinstance(text := value.get(key), str) and len(texts) == 1
-    )
-    used = {*_WORDS, *_TAGS, *_COMMENTS, *_OF_ALLENNLP, *_LISTED}
+    alone = len(texts) == 1
+    said = {key: text for key in _COMMENTS if alone and isinstance(text := value.get(key), str)}
+    comments = tuple([f"{_COMMENTS[key]} = {' '.join(text.split())}" for key, text in said.items()])
+    used = {*((*_WORDS, *_TAGS) if alone else ()), *said, *_OF_ALLENNLP, *_LISTED}
     options.left_out["JSON fields"] += sum(key not in used and not _TREE.fullmatch(key) for key in value)
     for text in texts:
         tree = tree_over(text, words, tags) if alone else tree_over(text)
         yield replace(tree, tokens=replace(tree.tokens, comments=comments)) if comments else tree
 
 
-def _texts(key: str, value: Any, options: Options) -> list[str]:
-    """Return the trees under a key, as they are written."""
-    n_best = _N_BEST.fullmatch(key)
-    if not _TREE.fullmatch(key) or (n_best and not options.n_best):
-        return []
-    texts = [value] if isinstance(value, str) else _strings(value)
-    return [text for text in texts if text.lstrip().startswith("(")]
+def _texts(value: dict[str, Any], options: Options) -> list[str]:
+    """Return the trees of an object, as they are written; behind them the other ones of its n-best lists, or
+    count these."""
+    best, further = list[str](), list[str]()
+    for key, one in value.items():
+        texts = [one] if isinstance(one, str) else _strings(one)
+        if _TREE.fullmatch(key):
+            found = further if _N_BEST.fullmatch(key) else best
+            found += [text for text in texts if text.lstrip().startswith("(")]
+    known = {*best}
+    others = [text for text in further if text not in known]
+    options.left_out[FURTHER] += 0 if options.n_best else len(others)
+    return best + others if options.n_best else best
 
 
 def _strings(value: Any) -> list[str]:

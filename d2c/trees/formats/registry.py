@@ -12,12 +12,11 @@ from typing import Any, TextIO
 from d2c.base.errors import FormatError, Refusals, Refuse, stop
 from d2c.base.files import AnyPath, file_name, first_characters
 from d2c.trees.ctree import CTree
-from d2c.trees.dtree import DTree
 from d2c.trees.formats.alpinoxml import ALPINOXML
 from d2c.trees.formats.brackets import BRACKETS
 from d2c.trees.formats.cess import CESS
 from d2c.trees.formats.conll2012 import CONLL2012
-from d2c.trees.formats.conllu import CONLL2009, CONLLU, CONLLX
+from d2c.trees.formats.conllu import CONLLU
 from d2c.trees.formats.constituency import CONSTITUENCY
 from d2c.trees.formats.corenlp import CORENLP
 from d2c.trees.formats.corenlpxml import CORENLPXML
@@ -66,8 +65,7 @@ FORMATS = _named(
     PARSED_LINES,
     PARSED_ROWS,
 )
-DTREES: dict[str, Format[DTree]] = {row.name: row for row in (CONLLU, CONLLX, CONLL2009)}
-DTREE_SUFFIXES = tuple(suffix for row in DTREES.values() for suffix in row.suffixes)
+DTREE_SUFFIXES = (*CONLLU.suffixes, ".conllx", ".conll06", ".conll08", ".conll09")
 WRITABLE = tuple(name for name, row in FORMATS.items() if row.write)
 TARGETS = {**{name: FORMATS[name] for name in WRITABLE}, UNIVERSAL.name: UNIVERSAL}  # of `d2c convert`
 SUFFIXES = tuple(suffix for row in FORMATS.values() for suffix in row.suffixes)

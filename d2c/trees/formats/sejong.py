@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
@@ -35,12 +36,12 @@ _LEAF = re.compile(r"[\x80-\xff]/[A-Za-z]{1,5}[ \t]*\+[ \t]*[^ \t\r\n+]+/[A-Za-z
 
 def _items(path: AnyPath, options: Options) -> Iterator[tuple[int, tuple[str, str] | Malformed]]:
     """Yield runs of lines that hold whole trees, each with the line of text above it, "" for none."""
-    texts: dict[int, str] = {}
+    texts: deque[tuple[int, str]] = deque()  # after the numbers of their lines
 
     def lines(stream: Iterator[str]) -> Iterator[str]:
         for number, line in enumerate(stream, 1):
             if line.startswith(";"):
-                texts[number] = line.lstrip("; \t").rstrip()
+                texts.append((number, line.lstrip("; \t").rstrip()))
                 yield "\n"
             else:
                 escaped = _BRACKET.sub(lambda one: _ESCAPED[one[1]], line)
@@ -51,17 +52,19 @@ def _items(path: AnyPath, options: Options) -> Iterator[tuple[int, tuple[str, st
             if isinstance(run, Malformed):
                 yield start, run
                 continue
-            above = [number for number in texts if number < start]
-            text = texts[above[-1]] if above else ""
-            for number in above:
-                del texts[number]
+            text = ""
+            while texts and texts[0][0] < start:
+                options.left_out["comments"] += text != ""
+                _, text = texts.popleft()
             yield start, (text, _PLUS.sub("+", run))
+    options.left_out["comments"] += sum(text != "" for _, text in texts)
 
 
-def _trees(item: tuple[str, str], _options: Options) -> Iterator[CTree]:
+def _trees(item: tuple[str, str], options: Options) -> Iterator[CTree]:
     """Yield the trees of a run of lines. Raises ValueError."""
     text, run = item
     ctrees = list(filter(None, bracket_trees(run)))
+    options.left_out["comments"] += text != "" and len(ctrees) != 1
     for tree in ctrees:
         yield _with_words(tree, text if len(ctrees) == 1 else "")
 
@@ -91,7 +94,10 @@ def _with_words(tree: CTree, text: str) -> CTree:
 @lru_cache(maxsize=1 << 14)
 def _leaf(leaf: str) -> tuple[str, str]:
     """Return word and tag of a leaf. Raises ValueError for one without tags."""
-    morphemes = _MORPHEME.findall(leaf)
+    morphemes, end = list[tuple[str, str]](), 0
+    while morpheme := _MORPHEME.match(leaf, end):
+        morphemes.append((morpheme[1], morpheme[2]))
+        end = morpheme.end()
     if "+".join([f"{form}/{tag}" for form, tag in morphemes]) == leaf:
         return _joined([form for form, _ in morphemes]), "+".join([tag for _, tag in morphemes])
     if leaf.startswith("*"):

@@ -30,6 +30,8 @@ def tree_over(text: str, words: Sequence[str] = (), tags: Sequence[str] = ()) ->
     tree = ctrees[0]
     if not words:
         return tree
+    if "" in words:
+        raise ValueError(f"word {words.index('') + 1} beside the tree is empty")
     if len(tree.tokens) != len(words):
         raise ValueError(f"the tree has {many(len(tree.tokens), 'word')}, beside it are {len(words)}")
     return replace(tree, tokens=Tokens(tuple(map(unescape, words)), tree.tokens.tags))

@@ -7,16 +7,19 @@ files only where they have some in comments.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.formats.conllu import comment_of, format_conllu
 from d2c.trees.formats.constituency import CONSTITUENCY
 from d2c.trees.formats.format import CFormat, Writer
+from d2c.trees.formats.graphs import as_in_conllu
 from d2c.trees.universal.conversion import to_universal
 
 
 def format_universal(ctree: CTree, number: int) -> str:
     """Return a sentence. Raises ValueError for traces alone, and for what CoNLL-U cannot express."""
-    dtree = to_universal(ctree)
+    dtree = to_universal(replace(ctree, tokens=as_in_conllu(ctree.tokens)))
     return format_conllu(dtree, (*_missing(dtree.tokens, number), *dtree.tokens.comments))
 
 

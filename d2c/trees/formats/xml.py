@@ -35,9 +35,7 @@ def element_reader(
     """
 
     def items(path: AnyPath, options: Options) -> Iterator[tuple[int, Element | Malformed]]:
-        collector = _Collector(tag, without_text, options.charset)
-        if with_text:
-            collector = _TextCollector(tag, without_text, options.charset, with_text, document)
+        collector = _Collector(tag, without_text, options.charset, with_text, document)
         return ((0, item) for item in _elements(path, collector))
 
     def tree(element: Element, options: Options) -> CTree | None:
@@ -81,7 +79,8 @@ def _elements(path: AnyPath, collector: _Collector) -> Iterator[Element | Malfor
 
 
 class _Collector:
-    """Elements with a tag as they become complete. Linear time; text is not kept.
+    """Elements with a tag as they become complete, some with the text in them, beside which there is then
+    nothing else. Linear time; other text is not kept.
 
     In elements without text, letters and digits are a fault (not marks: PCC has a stray `+`). Entities that a
     file declares are refused: some grow to gigabytes when they are put in.
@@ -89,8 +88,13 @@ class _Collector:
     external: whether there is a DTD in another file; expat drops from attributes what refers to its entities
     """
 
-    def __init__(self, tag: str, without_text: Set[str], encoding: str | None) -> None:
+    def __init__(
+        self, tag: str, without_text: Set[str], encoding: str | None, with_text: Set[str], document: str
+    ) -> None:
         self.tag, self.without_text = tag, without_text
+        self.with_text, self.document = with_text, document
+        self.pieces: list[str] = []  # of the text of the innermost
+        self.named = ""  # the document
         self.open_elements: list[Element] = []
         self.outermost: Element | None = None  # with the tag
         self.fault: Malformed | None = None  # of the outermost
@@ -105,6 +109,8 @@ class _Collector:
         self.parser.StartDoctypeDeclHandler = self._doctype
 
     def _start(self, tag: str, values: dict[str, str]) -> None:
+        if self.pieces:
+            self._close_text(self.open_elements[-1], whole=False)
         if self.outermost is not None:
             element = SubElement(self.open_elements[-1], tag, values)
         else:
@@ -112,18 +118,33 @@ class _Collector:
             if tag == self.tag:
                 self.outermost = element
         self.open_elements.append(element)
+        if self.named and self.outermost is not None:
+            self.outermost.set(DOCUMENT, self.named)
+            self.named = ""
 
     def _end(self, tag: str) -> None:
+        if self.pieces:
+            self._close_text(self.open_elements[-1], whole=True)
         element = self.open_elements.pop()
         if element is self.outermost:
             self.complete.append(self.fault or element)
             self.outermost = self.fault = None
 
     def _text(self, text: str) -> None:
-        if text.isspace() or self.open_elements[-1].tag not in self.without_text:
-            return
-        if any(map(str.isalnum, text)):
+        tag = self.open_elements[-1].tag
+        if (tag in self.with_text and self.outermost is not None) or tag == self.document:
+            self.pieces.append(text)
+        elif tag in self.without_text and any(map(str.isalnum, text)):
             self._refuse(text, "words are attributes")
+
+    def _close_text(self, element: Element, whole: bool) -> None:
+        text = "".join(self.pieces)
+        self.pieces.clear()
+        if whole and len(element) == 0:
+            element.text = text
+            self.named = text_of(element) if element.tag == self.document else self.named
+        elif not text.isspace():
+            self._refuse(text, f"there are others in <{element.tag}>")
 
     def _refuse(self, text: str, why: str) -> None:
         lines = text.lstrip().count("\n")  # between the text and the next tag, at which the parser is
@@ -139,47 +160,6 @@ class _Collector:
 
     def _entity(self, name: str, *_: object) -> None:
         raise ValueError(f"it declares the entity {name!r}; write what it stands for")
-
-
-class _TextCollector(_Collector):
-    """Elements with a tag, some with the text in them, beside which there is then nothing else."""
-
-    def __init__(
-        self, tag: str, without_text: Set[str], encoding: str | None, with_text: Set[str], document: str
-    ) -> None:
-        super().__init__(tag, without_text, encoding)
-        self.with_text, self.document = with_text, document
-        self.pieces: list[str] = []  # of the text of the innermost
-        self.named = ""  # the document
-
-    def _start(self, tag: str, values: dict[str, str]) -> None:
-        if self.pieces:
-            self._close_text(self.open_elements[-1], whole=False)
-        super()._start(tag, values)
-        if self.named and self.outermost is not None:
-            self.outermost.set(DOCUMENT, self.named)
-            self.named = ""
-
-    def _end(self, tag: str) -> None:
-        if self.pieces:
-            self._close_text(self.open_elements[-1], whole=True)
-        super()._end(tag)
-
-    def _text(self, text: str) -> None:
-        tag = self.open_elements[-1].tag
-        if (tag in self.with_text and self.outermost is not None) or tag == self.document:
-            self.pieces.append(text)
-        elif tag not in self.with_text:
-            super()._text(text)
-
-    def _close_text(self, element: Element, whole: bool) -> None:
-        text = "".join(self.pieces)
-        self.pieces.clear()
-        if whole and len(element) == 0:
-            element.text = text
-            self.named = text_of(element) if element.tag == self.document else self.named
-        elif not text.isspace():
-            self._refuse(text, f"there are others in <{element.tag}>")
 
 
 def attributes(values: dict[str, str]) -> str:

@@ -25,7 +25,7 @@ from d2c.trees.patterns.matches import find
 from d2c.trees.patterns.nodes import TreeNodes
 
 _TOKEN = re.compile(
-    r"""\s*(?: (?P<end>;|\Z) | (?:(?P<place>\$[+-]|>-?[1-9][0-9]*)|(?P<below>>))(?=\s)
+    r"""\s*(?: (?P<end>;|\Z) | (?:(?P<place>\$[+-]|>-?[1-9][0-9]{,5})|(?P<below>>))(?=\s)
     | (?P<tree>\(.*?\))(?=\s+(?:\$[+-]|>\S*)\s) | "(?P<label>[^"]+)"(?=[\s;]|\Z)
     | /(?P<regex>(?:\\.|[^/\\])+)/(?P<by>(?:\\.|[^/\\])*)/(?=[\s;]|\Z) | (?P<word>[^\s;"()/][^\s;]*) )""",
     re.VERBOSE | re.DOTALL,

@@ -17,6 +17,7 @@ _LARGEST = 100_000  # characters of one with its repetitions written out, as `re
 SHORT_LABEL = 200  # characters of a label
 _CHOICES = 10  # alternatives of which each may double the time
 _ESCAPED = re.compile(r"(\\N\{[^}]*\}|\\.)|(\{(?!\d*,?\d*\}))", re.DOTALL)
+_POSIX = re.compile(r"\[:[^\[\]]*:\]")
 
 
 Fits = Callable[..., re.Match[str] | None]
@@ -55,6 +56,8 @@ def searchers(source: str) -> tuple[Fits | None, Fits]:
     """
     if len(source) > _LONGEST:
         raise ValueError(f"it has more than {_LONGEST:,} characters")
+    if posix := _POSIX.search(_ESCAPED.sub("", source)):  # classes of `regex`, sets of characters for Python
+        raise ValueError(f"it has {posix[0]}, a class of characters that Python does not know")
     try:
         own = re.compile(source)
     except (re.error, OverflowError, RecursionError) as error:
@@ -65,7 +68,10 @@ def searchers(source: str) -> tuple[Fits | None, Fits]:
     import regex  # 10 ms
 
     # There a brace may ask for what is only similar, {e<=1}; for Python it is a brace.
-    timed = regex.compile(_ESCAPED.sub(lambda part: part[1] or "\\{", source)).search
+    try:
+        timed = regex.compile(_ESCAPED.sub(lambda part: part[1] or "\\{", source)).search
+    except regex.error as error:
+        raise ValueError(str(error)) from None
     bare = re.sub(r"\\\D|\(\?i\)|\(\?:", "", source, flags=re.DOTALL)
     choices = bare.count("|")
     match len(re.findall(r"[*+?{]", bare)):

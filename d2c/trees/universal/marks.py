@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from d2c.trees.dtree import depths
 from d2c.trees.universal.dependencies import Dependencies
 
 _PAIRS = {"''": "``", "-RRB-": "-LRB-"}
@@ -19,7 +20,7 @@ def attach_marks(arcs: Dependencies) -> None:
     tags, every = arcs.tags, range(len(arcs.tags))
     left, right = _tops(arcs, every, 1), _tops(arcs, every[::-1], -1)
     marks = sorted(arcs.marks)
-    depths, other = _depths(arcs.heads), _pairs(tags, marks)
+    depth, other = depths([head + 1 for head in arcs.heads]), _pairs(tags, marks)
     for mark in marks:
         a, b = left[mark], right[mark]
         if other.get(mark, mark) < mark:
@@ -28,7 +29,7 @@ def attach_marks(arcs: Dependencies) -> None:
             head = _inside(arcs, mark, other[mark])
         elif tags[mark] == "HYPH" and a >= 0 <= b:
             head = b if arcs.heads[b] == a else a
-        elif b < 0 or a >= 0 and (tags[mark] == "." or depths[a] > depths[b]):
+        elif b < 0 or a >= 0 and (tags[mark] == "." or depth[a] > depth[b]):
             head = a
         else:
             head = b
@@ -78,18 +79,3 @@ def _pairs(tags: Sequence[str], marks: Iterable[int]) -> dict[int, int]:
             other[mark] = opened.pop()
             other[other[mark]] = mark
     return other
-
-
-def _depths(heads: Sequence[int]) -> list[int]:
-    """Return [n] how many words are above each."""
-    depths = [-1] * len(heads)
-    for word in range(len(heads)):
-        path = list[int]()
-        while word >= 0 and depths[word] < 0:
-            path.append(word)
-            word = heads[word]
-        depth = depths[word] if word >= 0 else -1
-        for one in reversed(path):
-            depth += 1
-            depths[one] = depth
-    return depths

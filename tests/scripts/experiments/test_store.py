@@ -186,7 +186,7 @@ def test_two_that_want_a_step_make_it_once(tmp_path: Path, caplog: pytest.LogCap
 
 def test_who_has_waited_for_one_that_failed_is_waited_for(tmp_path: Path) -> None:
     """The lock of a failed run is removed: who waited for it must not hold the removed one alone."""
-    lock = tmp_path / f".first-{Store.key('first', {'of': 1})[:12]}.lock"
+    lock = tmp_path / f".first-{Store.key('first', {'of': 1})[:12]}.step.d2c-lock"
     held = open(lock, "wb")  # noqa: SIM115 (closed below, as by a run that has failed)
     fcntl.flock(held, fcntl.LOCK_EX)
 

@@ -118,6 +118,7 @@ def test_labels_are_replaced_and_nothing_else(ctree: CTree, label: str) -> None:
         ),
         ("NP=n", "relabel n (X", "the operations at '(X': no operation has this there"),
         ("NP=n", "insert (NN x) > n", "insert (NN x) > n: it is written insert (TREE) PLACE NAME"),
+        ("NP=n", "move n >1234567 n", "move n >1234567 n: it is written move NAME PLACE NAME"),
         ("NP=n", "insert (NP) >1 n", "insert (NP) >1 n: the node 'NP' is empty"),
         ("NP=n", "relabel n /(/x/", "relabel n /(/x/: no regular expression and replacement of Python's"),
         ("NP=n", "relabel n /N/\\1/", "relabel n /N/\\1/: no regular expression and replacement of Python's"),
