@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,6 +18,7 @@ from d2c.reduction.reduction import Reduction
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree, head_outward, modifiers_of, nested
 from d2c.trees.formats.conllu import Chunk, format_conllu, parse_conllu
+from d2c.trees.formats.graphs import as_in_conllu
 from d2c.trees.formats.reading import FileBatch, Reading
 from d2c.trees.formats.registry import Place, write_treebank
 from d2c.trees.heads import HeadRules, Uncovered
@@ -114,7 +115,7 @@ class Encode:
             dtree = self.route.encode(ctree)
             if statistics:
                 statistics.count(ctree, dtree)
-            return format_conllu(dtree)
+            return format_conllu(replace(dtree, tokens=as_in_conllu(dtree.tokens)))
 
         refused: list[FormatError] = []
         refusals = Refusals(Faults(skipped=refused.append))

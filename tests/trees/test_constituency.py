@@ -112,8 +112,9 @@ def test_what_says_no_lemma_in_export_is_written_as_none(tmp_path: Path) -> None
     path = tmp_path / "x.export"
     rows = "She she PRP -- -- 500\nslept -- VBD past -- 500\n-- -- : -- -- 500\n#500 -- S -- -- 0\n"
     path.write_text(f"#FORMAT 4\n#BOS 1\n{rows}#EOS 1\n".replace(" ", "\t"))
-    for form in ("constituency", "ud"):
-        lines = run("convert", path, "-", "--to", form).stdout.splitlines()
+    for command in ("convert - --to constituency", "convert - --to ud", "encode -o -"):
+        name, *options = command.split()
+        lines = run(name, path, *options).stdout.splitlines()
         cells = [line.split("\t") for line in lines if line and not line.startswith("#")]
         assert [(row[2], row[5]) for row in cells] == [("she", "_"), ("_", "past"), ("--", "--")]
 

@@ -144,7 +144,7 @@ def value_of(column: Sequence[str] | None, token: int, tokens: Tokens) -> str:
 def as_in_conllu(tokens: Tokens) -> Tokens:
     """Return tokens with lemmas and morphology as CoNLL-U has them: `_` for none, also for the `--` that says
     none in files of graphs. What was read from CoNLL-U stays as it is."""
-    if tokens.source:
+    if tokens.source or not (tokens.lemmas or tokens.morphs):
         return tokens
     columns = [column or ("_",) * len(tokens) for column in (tokens.lemmas, tokens.morphs)]
     words = zip(tokens.forms, *columns, strict=True)
