@@ -148,14 +148,15 @@ class Decode:
 
 
 class Signs(Counter[str]):
-    """Counts words, sentences in which none has a tag (`untagged`), and what labels show of their encoding:
-    those with a number, sentences whose root has its spine, and those with a difference of 0."""
+    """Counts arcs between words, sentences in which none has a tag (`untagged`), and what labels show of
+    their encoding: those with a number, sentences whose root has its spine, and those with a difference of 0.
+    """
 
     def over(self, dtrees: Iterable[DTree]) -> Iterator[DTree]:
         """Yield the d-trees."""
         for dtree in dtrees:
             tags, labels = dtree.tokens.tags, " ".join((*(dtree.labels or ()), ""))
-            self["words"] += len(tags)
+            self["arcs"] += max(0, len(tags) - 1)
             self["untagged"] += tags.count("_") == len(tags)
             self["numbers"] += labels.count("#")
             self["spines"] += f"{ROOT}|" in labels
@@ -167,9 +168,9 @@ class Signs(Counter[str]):
         that."""
         if not isinstance(route, Reduction) or route.abilities.own_labels or route.encoding not in _ENCODINGS:
             return ""
-        if not (self["numbers"] or self["spines"]):
+        if not self["numbers"]:
             said = "its labels are not those of `d2c encode`: they say nothing of phrases"
-            return said if self["words"] >= _MANY else ""
+            return said if self["arcs"] >= _MANY else ""
         shown, read = "spine" if self["spines"] else "delta" if self["zeros"] else "direct", route.encoding
         sure = shown != "direct" or read == "spine" or self["numbers"] >= _MANY
         said = f"its labels look like those of the encoding {shown}, but were read as {read}"

@@ -169,7 +169,8 @@ def test_who_hangs_up_in_the_middle_is_no_fault(tmp_path: Path) -> None:
         application = Site(workers, "127.0.0.1", {"name": "toy", "most_trees": 20}).application()
         headers = [(b"host", b"127.0.0.1"), (b"content-length", b"100")]
         scope = {"type": "http", "method": "POST", "path": "/parse", "query_string": b"", "headers": headers}
-        asyncio.run(application(scope, hangs_up, nobody))
+        with ThreadPoolExecutor(1) as thread:  # this one may have a loop of events: a browser's
+            thread.submit(asyncio.run, application(scope, hangs_up, nobody)).result()
     finally:
         workers.close()
 

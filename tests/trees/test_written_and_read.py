@@ -15,7 +15,7 @@ from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import escape
 from d2c.trees.formats.conllu import format_conllu, read_conllu
-from d2c.trees.formats.graphs import known_column, value_of
+from d2c.trees.formats.graphs import as_in_conllu, known_column, value_of
 from d2c.trees.formats.registry import FORMATS, Place, read_treebank, write_treebank
 from tests.strategies import any_heads, ctrees
 
@@ -63,6 +63,7 @@ def held(ctree: CTree, name: str) -> CTree:
         labels = tuple(map(_label, labels))
         return replace(ctree, tokens=Tokens(tuple(forms), tuple(tags)), labels=labels, head_children=None)
     if name == "constituency":  # rows of CoNLL-U beside brackets
+        tokens = as_in_conllu(tokens)
         lemmas, morphs = (
             None if set(column or "_") == {"_"} else column for column in (tokens.lemmas, tokens.morphs)
         )
