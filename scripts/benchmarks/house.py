@@ -141,14 +141,15 @@ class House:
 
     def fit_transition(self) -> Any:
         """Train with the small preset."""
-        new = known(*(f"{room}.transition_parser:TransitionParser" for room in ("automata", "training")))
+        new = known("automata.transition_parser:TransitionParser")
+        small = known("automata.settings:TransitionSettings")(preset="small")
         write = known("trees.formats.conllu:format_conllu")
         with TemporaryDirectory() as directory:
             files = Path(directory, "train.conllu"), Path(directory, "dev.conllu")
             for file, ctrees in zip(files, (self.train, self.dev[:COMPARED]), strict=True):
                 text = "".join(map(write, map(self.reduction.encode, ctrees)))
                 file.write_text(text, encoding="utf-8")
-            return new(preset="small").train(*files, Path(directory, "model"))
+            return new(small).train(*files, Path(directory, "model"))
 
     def fit_labeler(self) -> Any:
         """Train on gold d-trees."""
