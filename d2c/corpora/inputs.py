@@ -23,7 +23,7 @@ from d2c.parsing.input import KINDS, blocks_of, lines_of
 from d2c.parsing.output import format_by_name
 from d2c.parsing.text import PENN, split_paragraphs
 from d2c.protocols.dparser import TextRules
-from d2c.trees.formats.conllu import comment_of, has_two_tagsets
+from d2c.trees.formats.conllu import comment_of
 
 _ROWS = 1024  # of Parquet that are read at a time
 _BEGINNING = 1 << 16  # bytes
@@ -237,13 +237,12 @@ def _nowhere() -> int:
 def _blocks(stream: TextIO, file: str) -> Iterator[Record]:
     """Yield the sentences of CoNLL-U; a comment `newdoc id = X` says the document of those that follow, the
     file is that of those after one without an id."""
-    document, xpos = file, False
-    for _, block, text in blocks_of(lines_of(stream)):
+    document = file
+    for _, block, chunk in blocks_of(lines_of(stream)):
         comments = [line.text[1:].strip() for line in block if line.text.startswith("#")]
         if begun := [comment for comment in comments if comment.partition(" ")[0] == "newdoc"]:
             document = comment_of(begun[-1:], "newdoc id") or file
-        xpos = xpos or has_two_tagsets(text)
-        yield Record(file, block[0].number, text, document, "conllu", xpos=xpos)
+        yield Record(file, chunk.line, chunk.text, document, "conllu", xpos=chunk.xpos)
 
 
 def _paragraphs(stream: TextIO, file: str, rules: TextRules) -> Iterator[Record]:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from d2c.base.counting import many
 from d2c.base.errors import FormatError
-from d2c.base.inputs import Paths, check_repeatable, names_of
+from d2c.base.inputs import Paths, names_of
 from d2c.experiments.rows import Column, Comparison, GoldStandard, Row, Table, Trees
 from d2c.experiments.significance import Difference, differences_of
 from d2c.trees.conversion import to_labelled_dependencies
@@ -31,8 +31,6 @@ def compare_files(files: Sequence[Pairs], read: Read, metric: Metric, head_rules
 
     head_rules: find the heads of trees in which none is marked
     """
-    for treebank in (files[0].gold, *(pairs.guess for pairs in files)):
-        check_repeatable(treebank)
     every, headed = list(read(files[0].gold)), head_rules.headed
     gold = [ctree for ctree in every if not is_failed(ctree.tokens)]
     names = [Path(names_of(pairs.guess)).name for pairs in files]

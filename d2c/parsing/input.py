@@ -197,14 +197,13 @@ def _tokenized(text: str, _: TextRules = PENN, quoted: bool = False) -> Iterator
 def sentences_of_conllu(lines: Iterable[Line], file: str, xpos: bool = False) -> Iterator[Sentence]:
     """Yield the sentences of CoNLL-U.
 
-    xpos: read tags from XPOS only, as where UPOS and XPOS before these lines hold two tagsets
+    xpos: as of `blocks_of`
     """
     count = 0
-    for begin, block, text in blocks_of(lines):
-        xpos = xpos or has_two_tagsets(text)
+    for begin, block, chunk in blocks_of(lines, xpos):
         try:
             _check_block(block, file)
-            for dtree in parse_conllu(Chunk(block[0].number, text), file, xpos=xpos):
+            for dtree in parse_conllu(chunk, file):
                 yield _of_dtree(dtree, begin)
                 count += 1
         except FormatError as error:
@@ -246,10 +245,12 @@ def _json(lines: Iterable[Line], file: str) -> Iterator[Sentence]:
                 yield sentence_of_words(file, line.number, *given)
 
 
-def blocks_of(lines: Iterable[Line]) -> Iterator[tuple[int, list[Line], str]]:
-    """Yield of each sentence of CoNLL-U where it begins, its lines, and its text, which has empty lines, too.
+def blocks_of(lines: Iterable[Line], xpos: bool = False) -> Iterator[tuple[int, list[Line], Chunk]]:
+    """Yield of each sentence of CoNLL-U where it begins, its lines, and their text with empty lines between.
 
     Comments between empty lines are those of the sentence that follows, which begins behind them.
+
+    xpos: whether UPOS and XPOS before these lines are known to hold two tagsets
     """
     held = list[Line]()
     for empty, group in groupby(lines, lambda line: not line.text.strip()):
@@ -263,7 +264,9 @@ def blocks_of(lines: Iterable[Line]) -> Iterator[tuple[int, list[Line], str]]:
         block, held = [*held, *block], []
         before = [block[0].number - 1, *(line.number for line in block)]
         gaps = ("\n" * (line.number - number - 1) for number, line in zip(before, block, strict=False))
-        yield begin, block, "".join([gap + line.text for gap, line in zip(gaps, block, strict=True)])
+        text = "".join([gap + line.text for gap, line in zip(gaps, block, strict=True)])
+        xpos = xpos or has_two_tagsets(text)
+        yield begin, block, Chunk(block[0].number, text, xpos)
 
 
 KINDS = {

@@ -1,10 +1,10 @@
 """The processes behind the server: each has a thread here that gives it the requests that wait, small ones
 together, which encoders parse much faster.
 
-A process that dies, or takes too long, is replaced, and costs nobody but the request that it died of: those
-that it had are the next to be tried, one by one, by any process that is ready, each once. So requests that
-share a process, and those that are tried again, have a part of the time that one alone has, or none would be
-left to the others. Of a request that was alone, and took too long, there is no second try.
+A process that dies, or takes too long, is replaced. One that dies costs nobody but the request that it died
+of: those that it had are the next to be tried, one by one, by any process that is ready, each once. For those
+beside one that takes too long there is little time left. Of a request that was alone, and took too long,
+there is no second try.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ _SMALL = 20_000  # bytes of a batch, before its last request: they take as long 
 _LONGEST_WAIT = 3600.0  # seconds
 _LOOK = 1.0  # seconds after which one that has nothing to do is looked at: it may have died
 _TICK = 0.1  # seconds between two looks at how long no worker was ready
-_SHARE = 0.25  # of the time of a request that is alone
 _PATIENCE = 60.0  # seconds without any worker that do not count in the time of a request
 _LATE = Failed("it took too long", gone=True)
 _DIED = Failed(GONE, gone=True)  # as the pool has it
@@ -128,8 +127,7 @@ class Workers:
     def _work(self, pool: ProcessPool, batch: Sequence[_Waiting]) -> None:
         """Answer requests, or let them be tried again, one by one."""
         pool.submit(0, [one.task for one in batch])
-        alone = len(batch) == 1 and not batch[0].again
-        answers = _answer(pool, self.limits.max_seconds * (1 if alone else _SHARE))
+        answers = _answer(pool, self.limits.max_seconds)
         if not isinstance(answers, Failed):
             _set_answers(batch, answers)
             return

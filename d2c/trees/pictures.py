@@ -13,7 +13,7 @@ from nltk.tree import Tree
 from nltk.tree.prettyprinter import TreePrettyPrinter
 
 from d2c.base.columns import in_columns, width_of, width_of_character
-from d2c.base.errors import ModelError, needs
+from d2c.base.errors import NOT_XML, ModelError, needs
 
 # A `CTree` and a `DTree`, whose modules import this one.
 DrawnCTree = Any
@@ -22,7 +22,6 @@ DrawnDTree = Any
 ENDINGS = (".txt", ".svg", ".pdf", ".png", ".tex")  # of files with pictures
 _COLUMN, _LEVEL, _MARGIN = 36, 30, 16  # pixels, of c-trees: least width, height of a level, room around
 _SIZE = re.compile(r'width="([0-9.]+)" height="([0-9.]+)"')
-_UNSHOWN = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # U+FFFD in pictures
 _LONGEST = 1_000  # letters of a word that stand on one line; NLTK takes no more than 100,000
 _DEEPEST = 300  # levels of a c-tree: NLTK recurses
 _LETTER, _ROW, _GAP = 9, 22, 24  # pixels: width of a letter, height of a level of arcs, space between words
@@ -99,7 +98,7 @@ def ctree_latex(ctree: DrawnCTree) -> str:
     nodes = [f"[{tag} [{form}]]" for tag, form in zip(tags, forms, strict=True)]
     for label, kids in zip(labels, ctree.children, strict=True):
         nodes.append(f"[{label} {' '.join([nodes[kid] for kid in kids])}]")
-    return _DOCUMENT.format(_UNSHOWN.sub("\ufffd", nodes[-1]))
+    return _DOCUMENT.format(NOT_XML.sub("\ufffd", nodes[-1]))
 
 
 def ctree_text(ctree: DrawnCTree) -> str:
@@ -197,7 +196,7 @@ def _svg(width: float, height: float, elements: Iterable[str], dark: bool = True
     # Notebooks give pictures max-width: 100%: a wide tree would be cut or shrunk until nobody can read it.
     size = f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}"'
     font = 'class="d2c" font-family="sans-serif" font-size="13"'
-    inside = _UNSHOWN.sub("\ufffd", f"<style>{style}</style>{paper}{''.join(elements)}")
+    inside = NOT_XML.sub("\ufffd", f"<style>{style}</style>{paper}{''.join(elements)}")
     return f'<svg xmlns="http://www.w3.org/2000/svg" {size} style="max-width:none" {font}>{inside}</svg>'
 
 

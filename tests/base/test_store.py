@@ -114,7 +114,6 @@ def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
         Journal(tmp_path / "log", "out")
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
 def test_a_full_disk_is_told_once(tmp_path: Path) -> None:
     """Closing, which writes what could not be written once more, does not hide which file it is."""
     with faulty("log", about="No space left"), Journal(tmp_path / "log") as journal:

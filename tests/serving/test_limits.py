@@ -53,15 +53,6 @@ def test_a_request_is_tried_again_where_its_worker_dies(tmp_path: Path) -> None:
     assert said[2][1] == {"error": "it cannot be parsed: its worker died: it was killed, or memory was short"}
 
 
-def test_one_that_hangs_leaves_time_to_those_of_its_batch(tmp_path: Path) -> None:
-    bodies = (b"sleeps 0.4", b"sleeps 600", b"well", b"well")
-    with toy(tmp_path / "log", max_seconds=2.0) as server, ThreadPoolExecutor(4) as pool:
-        said = [pool.submit(server.asked, "/parse", bodies[0])]
-        time.sleep(0.2)
-        said += [pool.submit(server.asked, "/parse", body) for body in bodies[1:]]
-        assert [one.result()[0] for one in said] == [200, 504, 200, 200]
-
-
 def test_another_worker_answers_where_one_dies(tmp_path: Path) -> None:
     """Without waiting for the new one; where none is ready, time does not count."""
     with toy(tmp_path / "log", jobs=2, loading=1.5, max_seconds=1.0) as server, ThreadPoolExecutor(5) as pool:

@@ -8,13 +8,13 @@ from typing import Any
 
 import stanza
 
-from d2c.dparsers.pipeline_parser import Annotation
+from d2c.dparsers.pipeline_parser import Annotation, Pipeline
 from d2c.dparsers.stanza import level_kept
 from d2c.dparsers.stanza.networks import ONE_AT_A_TIME
 from d2c.protocols.dparser import LONGEST, Word
 
 
-class StanzaPipeline:
+class StanzaPipeline(Pipeline):
     """The pipeline of a language."""
 
     longest = LONGEST

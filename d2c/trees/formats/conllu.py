@@ -94,15 +94,13 @@ def has_two_tagsets(text: str) -> bool:
     return _TWO_TAGS.search("\n" + text) is not None
 
 
-def parse_conllu(chunk: Chunk, file: str, refuse: Refuse = stop, xpos: bool = False) -> Iterator[DTree]:
+def parse_conllu(chunk: Chunk, file: str, refuse: Refuse = stop) -> Iterator[DTree]:
     """Yield the labelled d-trees of a chunk, sentences counted from 1.
 
     Heads need not form a tree; a head `_` is read as -1, outside the sentence. Raises FormatError naming
     file, line and sentence.
-
-    xpos: read tags from XPOS only, as where UPOS and XPOS of the chunk hold two tagsets
     """
-    return parse_all(_blocks([chunk], xpos), _dtrees, file, refuse, may_be_empty=True)
+    return parse_all(_blocks([chunk]), _dtrees, file, refuse, may_be_empty=True)
 
 
 def format_conllu(dtree: DTree, comments: Sequence[str] | None = None) -> str:
@@ -219,9 +217,7 @@ def _ids(n: int) -> tuple[str, ...]:
     return _FEW_IDS[:n] if n <= len(_FEW_IDS) else tuple(map(str, range(1, n + 1)))
 
 
-def _blocks(
-    chunks: Iterable[Chunk], xpos: bool = False, options: Options = AS_IT_IS
-) -> Iterator[tuple[int, _Block]]:
+def _blocks(chunks: Iterable[Chunk], options: Options = AS_IT_IS) -> Iterator[tuple[int, _Block]]:
     """Yield the text between empty lines, and whether UPOS and XPOS up to there hold two tagsets.
 
     Comments between empty lines are those of the sentence that follows; where none follows they are counted.
@@ -229,7 +225,7 @@ def _blocks(
     held = ""  # such comments, with the lines behind them
     for number, text, known in chunks:
         held = held and held.rstrip("\n") + "\n\n"
-        two_tagsets = cache(lambda text=text, known=xpos or known: known or has_two_tagsets(text))
+        two_tagsets = cache(lambda text=text, known=known: known or has_two_tagsets(text))
         for block in _BLANK_LINE.sub("", text).split("\n\n"):
             lines = block.count("\n") + 2
             if block.startswith("#", block.rfind("\n", 0, -1) + 1) and _comments_end(block) == len(block):
@@ -370,7 +366,7 @@ def _head(cell: str) -> int | None:
 
 
 read_conllu = Reader(
-    lambda path, options: _blocks(read_conllu_chunks(path, options.charset), options=options), _dtrees
+    lambda path, options: _blocks(read_conllu_chunks(path, options.charset), options), _dtrees
 )
 write_conllu = Writer[DTree](lambda dtree, _: format_conllu(dtree))
 CONLLU = Format("conllu", (".conllu", ".conll"), read_conllu, write_conllu)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Set
 from xml.etree.ElementTree import Element, SubElement
 from xml.parsers.expat import ErrorString, ExpatError, ParserCreate
 
-from d2c.base.errors import FormatError, shortened
+from d2c.base.errors import NOT_XML, FormatError, shortened
 from d2c.base.files import AnyPath, file_name, open_input
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.format import Malformed, Options, Reader, item_reader
@@ -15,7 +15,6 @@ from d2c.trees.formats.format import Malformed, Options, Reader, item_reader
 DOCUMENT = "newdoc id"  # an attribute; as CoNLL-U calls it in comments
 _SIZE = 1 << 16  # bytes of XML read at a time
 _REFERENCE = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos);)([A-Za-z_:\x80-\xff][^;\s<&\"']{0,40})")
-_NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _LONGEST_TEXT = 40  # characters of a message
 _LONGEST = 12  # bytes of the references that need no declaration, in UTF-16
 
@@ -171,7 +170,7 @@ def attributes(values: dict[str, str]) -> str:
 
 def check_xml(text: str) -> str:
     """Return the text. Raises ValueError for a control character and others that XML 1.0 cannot hold."""
-    if match := _NOT_XML.search(text):
+    if match := NOT_XML.search(text):
         raise ValueError(f"XML cannot hold the character {match[0]!a}")
     return text
 
