@@ -128,7 +128,7 @@ class Reduction(Route):
             for ctree in trees.ctrees:
                 seen.update(ctree.labels)
                 tops[ctree.top] += 1
-                self.gaps_ = self.gaps_ or (self.continuous is None and not ctree.is_continuous())
+                self.gaps_ = self.gaps_ or (not self.continuous and not ctree.is_continuous())
                 headed = self._heads.headed(ctree)
                 tags = ctree.tokens.tags
                 for h, symbol in zip(headed.lexical_heads()[len(tags) :], ctree.labels, strict=True):

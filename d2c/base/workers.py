@@ -25,6 +25,7 @@ from contextlib import contextmanager, suppress
 from itertools import chain, islice
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
+from multiprocessing.reduction import ForkingPickler
 from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
 
 Item = TypeVar("Item")
@@ -377,5 +378,14 @@ def _serve(
                 work = work or make()
                 answer = work(item)
             except Exception as error:
-                answer = Failed(str(error), error=error)
+                answer = Failed(str(error), error=_sendable(error))
             connection.send(answer)
+
+
+def _sendable(error: Exception) -> Exception:
+    """Return an error; one that says the same where it cannot go to another process, as many of libraries."""
+    try:
+        ForkingPickler.loads(ForkingPickler.dumps(error))
+    except Exception:  # of any kind: its own code runs
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error

@@ -110,6 +110,7 @@ class TwoStage(Reduction):
         """Return what `save` wrote. Raises ModelError."""
         route = super().load(directory)
         route.labeler_ = Labeler.load(directory / _LABELER)
+        route.constrained = route.gaps_ or route.labeler_.settings.constrained  # with gaps nothing says it
         return route
 
     def _fit(self, trees: TrainingTrees) -> None:

@@ -44,6 +44,21 @@ def refuse(item: int) -> int:
     return item
 
 
+class OfLibrary(Exception):
+    """Cannot be read again where it is sent: its arguments are not those that it was made of."""
+
+    def __init__(self, line: int, why: str) -> None:
+        super().__init__(f"line {line}: {why}")
+
+
+def raise_of_library(_: int) -> int:
+    raise OfLibrary(3, "no")
+
+
+def raise_with_function(_: int) -> int:
+    raise ValueError("no", lambda: 0)  # which cannot be sent
+
+
 def make(log: Path) -> Work[int, int]:
     with open(log, "a") as stream:
         stream.write(f"{os.getpid()}\n")
@@ -116,6 +131,12 @@ def test_an_error_comes_after_what_was_before_it(jobs: int) -> None:
     assert [next(done) for _ in range(5)] == [0, 1, 2, 3, 4]
     with faulty("a.mrg", 7, 2, about="no"):
         next(done)
+
+
+@pytest.mark.parametrize("work", [raise_of_library, raise_with_function])
+def test_an_error_that_cannot_be_sent_is_told(work: Work[int, int]) -> None:
+    with pytest.raises(RuntimeError, match="^(OfLibrary: line 3: no|ValueError: .*no)"):
+        list(in_order(lambda: work, range(9), 2))
 
 
 def test_work_that_cannot_be_made() -> None:

@@ -15,6 +15,7 @@ from d2c.base.errors import ModelError
 from d2c.reduction.labeler.two_stage import TwoStage
 from d2c.trees.formats.brackets import read_brackets
 
+SAMPLE = Path(__file__).parents[2] / "data" / "sample" / "dev.mrg"
 OF_ARRAYS: list[tuple[str, str, Callable[[Any], Any]]] = [
     ("labeler/labeler.npz", "rows", lambda rows: rows[:, :1]),
     ("labeler/labeler.npz", "rows", lambda rows: rows + 1000),
@@ -69,9 +70,14 @@ OF_SETTINGS: list[tuple[str, dict[str, object]]] = [
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("model")
-    sample = Path(__file__).parents[2] / "data" / "sample" / "dev.mrg"
-    TwoStage().fit(list(read_brackets(sample, clean=True))[:30]).save(directory)
+    TwoStage().fit(list(read_brackets(SAMPLE, clean=True))[:30]).save(directory)
     return directory
+
+
+@pytest.mark.parametrize("constrained", [True, False])
+def test_what_a_loaded_labeler_learns_anew(tmp_path: Path, constrained: bool) -> None:
+    TwoStage(constrained=constrained).fit(list(read_brackets(SAMPLE, clean=True))[:3]).save(tmp_path)
+    assert TwoStage.load(tmp_path).constrained == constrained
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from d2c.reduction.reduction import Reduction
 from d2c.trees.ctree import CTree, canonical
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import format_bracket, parse_bracket, read_brackets
+from d2c.trees.formats.discbracket import parse_discbracket
 from d2c.trees.repair import Repairs
 from d2c.trees.unaries import restore_unaries, strip_unaries
 from tests.errors import faulty
@@ -71,6 +72,13 @@ def test_default_symbols_counted_by_hand() -> None:
     # NN heads NP twice and QP once; VBD heads VP and S once each: the first by name.
     assert route.default_symbols_ == {"NN": "NP", "VBD": "S", "": "NP"}
     assert route.top_ == "TOP"
+
+
+@pytest.mark.parametrize(("continuous", "gaps"), [(None, True), (False, True), (True, False)])
+def test_whether_trees_with_gaps_are_decoded(continuous: bool | None, gaps: bool) -> None:
+    ctree = parse_discbracket("(TOP (S (VP (WP 0=What) (VBP 2=say)) (NP (PRP 1=they))))")
+    route = Reduction("spine", continuous=continuous).fit([ctree])
+    assert (route.gaps_, route.is_continuous) == (gaps, not gaps)
 
 
 def test_gold_d_trees_come_back(route: Reduction) -> None:
