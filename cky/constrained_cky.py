@@ -104,7 +104,8 @@ class ConstrainedCKY(ChartDecoder, Route):
         if any(packed_arcs(dtree) is not None for dtree in given or ()):
             self.arcs_ = BEGIN._replace(least=least_probability(given or ()))
             over_arcs = self._examples_over_arcs(gold, given or ())
-        examples = [*self._examples((one.with_gold_heads() for one in gold) if over_arcs else gold)]
+        over_gold = (one._replace(heads=one.gold_heads) for one in gold)
+        examples = [*self._examples(over_gold if over_arcs else gold)]
         del gold
         rules, tags = len(self.grammar_.rules), len(self.vocabulary_.tags)
         derivations = ((one.observed["tag"][1:-1], one.gold) for one in examples)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from d2c.cky.search.derivations import Posteriors
 from d2c.cky.search.parts import constituents
 from d2c.trees.binarization import UNARY
 from d2c.trees.compatible import Constituent, minimum_bayes_risk
-from d2c.trees.ctree import CTree, bits_of, child_over, tree_of
+from d2c.trees.ctree import CTree, bits_of, tree_of
 from d2c.trees.unaries import Chain
 
 RAREST = 1e-5  # probability of constituents that count
@@ -84,6 +83,5 @@ def least_risk(
     chosen = minimum_bayes_risk(support, threshold, [root.tokens, *required])
     chosen.sort(key=lambda one: (one.tokens.bit_count(), height[one], one.below))
     nodes = [(one.label, [*bits_of(one.tokens)]) for one in chosen]
-    tree = tree_of(best.tokens, nodes, best.top)
     words = [heads[one.tokens].most_common(1)[0][0] for one in chosen]
-    return replace(tree, head_children=child_over(tree, words)), tuple(support[one] for one in chosen)
+    return tree_of(best.tokens, nodes, best.top, words), tuple(support[one] for one in chosen)

@@ -27,7 +27,7 @@ _CONSTRAINTS = {"by_tag": Like("b1", 2), "sides": Like("i8", 1), "next_side": Li
 
 @dataclass(frozen=True)
 class ModelFile:
-    """The JSON of a model, see `Learned`; models of 0.2.0 have no arcs."""
+    """The JSON of a model, see `Learned`."""
 
     settings: ChartSettings
     top: str | None
@@ -36,7 +36,7 @@ class ModelFile:
     rules: tuple[Rule, ...]
     levels: tuple[Annotated[int, msgspec.Meta(ge=0, le=(1 << 31) - 1)], ...]
     vocabulary: Vocabulary
-    arcs: ArcScoring = ArcScoring()
+    arcs: ArcScoring
     lone: LoneNodes | None = LoneNodes()
 
 

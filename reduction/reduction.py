@@ -51,10 +51,6 @@ class ReductionSettings(Settings):
     )
     seed: int = seed_setting("Of all that is learned.")
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        encoding_named(self.encoding)
-
 
 @dataclass(frozen=True, kw_only=True)
 class ReductionFile(ReductionSettings):
@@ -116,6 +112,7 @@ class Reduction(Route):
         self.default_symbols_: dict[str, str] = {}
         self.top_: str | None = "TOP"
         self.unaries_: UnaryClassifier | None = None
+        self.arcs_ = ArcScoring()
 
     def _fit(self, trees: TrainingTrees) -> None:
         """Learn from c-trees, read once; there is no need of `dev` and d-trees."""
@@ -181,13 +178,22 @@ class Reduction(Route):
         ctrees = map(_unwrapped, map(restore_unaries, batch.ctrees, batch.chains))
         return merged_ctrees((log - total, ctree) for log, ctree in zip(logs, ctrees, strict=True))[:k]
 
-    def decode_unaryless(self, dtree: DTree, repairs: Repairs | None = None) -> CTree:
-        """Return the c-tree before its unary nodes are recovered (section 4.3)."""
-        return self._decode(dtree, Repairs() if repairs is None else repairs)[0]
-
     def save(self, directory: Path) -> None:
         """Write JSON and .npz files into a directory, made if absent."""
-        write_settings(directory / _FILE, REDUCTION_FORMAT, self._file())
+        file = ReductionFile(
+            encoding=self.encoding,
+            head_rules=self.head_rules,
+            continuous=self.continuous,
+            seed=self.seed,
+            gaps=self.gaps_,
+            symbols=self.symbols_,
+            default_symbols=self.default_symbols_,
+            top=self.top_,
+            unaries=self.unaries_ is not None,
+            arcs=self.arcs_,
+            lone=self.lone_,
+        )
+        write_settings(directory / _FILE, REDUCTION_FORMAT, file)
         if self.unaries_ is not None:
             self.unaries_.save(directory / _UNARIES)
 
@@ -198,30 +204,11 @@ class Reduction(Route):
         file = read_as(path, REDUCTION_FORMAT, ReductionFile)
         with reading(path):
             route = cls(file.encoding, file.head_rules, file.continuous, file.seed)
-            route._restore(file)
+        route.symbols_, route.default_symbols_, route.top_ = file.symbols, file.default_symbols, file.top
+        route.gaps_, route.arcs_, route.lone_ = file.gaps, file.arcs, file.lone
         if file.unaries:
             route.unaries_ = UnaryClassifier.load(directory / _UNARIES)
         return route
-
-    def _file(self) -> ReductionFile:
-        """Return what the file holds."""
-        return ReductionFile(
-            encoding=self.encoding,
-            head_rules=self.head_rules,
-            continuous=self.continuous,
-            seed=self.seed,
-            gaps=self.gaps_,
-            symbols=self.symbols_,
-            default_symbols=self.default_symbols_,
-            top=self.top_,
-            unaries=self.unaries_ is not None,
-            lone=self.lone_,
-        )
-
-    def _restore(self, file: ReductionFile) -> None:
-        """Take over what was learned. Raises ValueError and TypeError for what is out of range."""
-        self.symbols_, self.default_symbols_ = file.symbols, file.default_symbols
-        self.top_, self.gaps_, self.lone_ = file.top, file.gaps, file.lone
 
     @property
     def is_continuous(self) -> bool:

@@ -21,7 +21,6 @@ import click
 
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.cky.decoding import GLUE_USED
-from d2c.experiments.rows import timed
 from d2c.learning.learner import Epoch
 from d2c.reduction.reduction import Reduction
 from d2c.training.conventions import with_induced_heads
@@ -32,6 +31,7 @@ from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.repair import Repairs
 from d2c.trees.scores.brackets import bracket_scores
 from experiments.experiment import Treebank
+from experiments.timing import timed
 from treebanks.files import folder, known
 
 

@@ -25,6 +25,7 @@ from d2c.commands.options import (
     encoding_option,
     format_option,
     heads_option,
+    move_punctuation_option,
     option_of,
 )
 from d2c.commands.progress import Heartbeat
@@ -71,9 +72,7 @@ def _system(_: click.Context, parameter: click.Parameter, given: Sequence[str]) 
 @click.option("--test", type=FilePath, help="Treebank file for final results.  [default: those are on --dev]")
 @heads_option
 @format_option
-@click.option(
-    "--move-punctuation", is_flag=True, help="Attach each mark to the smallest constituent around it."
-)
+@move_punctuation_option
 @click.option("--traces", is_flag=True, help="Move antecedents to their traces, which makes gaps.")
 @click.option("--sentences", type=click.IntRange(1), help="Only so many of train, drawn evenly, by --seed.")
 @click.option(

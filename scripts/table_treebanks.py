@@ -105,8 +105,7 @@ def encodes(headed: Iterable[CTree], name: str) -> tuple[int, list[bool]]:
             if encoding.carries_unaries:
                 back = route.decode(dtree)
             else:
-                unaryless = canonical(route.decode_unaryless(dtree))
-                back = restore_unaries(unaryless, strip_unaries(ctree)[1])
+                back = restore_unaries(canonical(route.decode(dtree)), strip_unaries(ctree)[1])
             same.append(replace(canonical(back), top=ctree.top) == ctree)
     return len(labels), same
 

@@ -11,6 +11,7 @@ import gc
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -109,6 +110,24 @@ def chart_model(once: Once) -> Path:
         train_models(spec, [directory / "model"])
 
     return once("chart", train) / "model"
+
+
+@pytest.fixture(scope="module")
+def loaded_once() -> Iterator[None]:
+    """Has each model loaded once, as long as its files are the same; copies share what they are made of."""
+    load, loaded = Model.load, dict[Any, Model]()
+
+    def load_once(directory: Path, *rest: Any, **options: Any) -> Model:
+        files = [*filter(Path.is_file, Path(directory).rglob("*"))]
+        states = [(str(file), file.stat().st_ino, file.stat().st_mtime_ns) for file in sorted(files)]
+        key = directory, *states, *rest, *options.items()
+        if key not in loaded:
+            loaded[key] = load(directory, *rest, **options)
+        return replace(loaded[key])
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Model, "load", load_once)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -11,8 +11,6 @@ import json
 import re
 import shlex
 import shutil
-from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -24,14 +22,12 @@ import stanza
 
 import d2c.plugins.spacy.component  # noqa: F401 (what spaCy does by itself where d2c is installed)
 from d2c.commands.cli import COMMANDS, cli
-from d2c.models.model import Model
-from d2c.models.names import find
 from d2c.trees.formats.brackets import read_brackets, save_brackets
 from tests.blocks import BLOCK, REPOSITORY, Block, blocks, run, script, trimmed
 
+pytestmark = pytest.mark.usefixtures("loaded_once")
 DOCUMENTS = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("**/*.md"))]
 SAMPLE = REPOSITORY / "data" / "sample"
-MODELS = find("en-small").parent
 BENCHMARKS = [REPOSITORY / "scripts" / "benchmarks" / name for name in ("accuracy.py", "taught.py")]
 ENGLISH = REPOSITORY / "scripts" / "benchmarks" / "english.py"  # a group of commands
 SCRIPTS = [*(REPOSITORY / "scripts").glob("*.py"), *BENCHMARKS]
@@ -57,24 +53,6 @@ else:
 
 def name(document: Path) -> str:
     return document.name
-
-
-@pytest.fixture(scope="module", autouse=True)
-def loaded_once() -> Iterator[None]:
-    """Has each model that comes with d2c loaded once for the blocks of all documents."""
-    load, loaded = Model.load, dict[Any, Model]()
-
-    def load_once(directory: Path, *rest: Any, **options: Any) -> Model:
-        if MODELS not in Path(directory).parents:  # one that is trained here, perhaps again
-            return load(directory, *rest, **options)
-        key = directory, rest, *options.items()
-        if key not in loaded:
-            loaded[key] = load(directory, *rest, **options)
-        return replace(loaded[key])
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Model, "load", load_once)
-        yield
 
 
 def test_nothing_names_the_distribution_d2c() -> None:

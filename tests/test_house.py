@@ -85,10 +85,22 @@ def modules() -> dict[str, Path]:
 
 
 @cache
+def parsed(module: str) -> ast.Module:
+    return ast.parse(modules()[module].read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def trees() -> Iterator[None]:
+    """Leaves no trees of modules: other tests would search them for garbage."""
+    yield
+    parsed.cache_clear()
+
+
+@cache
 def imported(module: str) -> frozenset[str]:
     """The modules of the house that a module imports, in functions and for types, too."""
     found: set[str] = set()
-    nodes: list[ast.AST] = [ast.parse(modules()[module].read_text(encoding="utf-8"))]
+    nodes: list[ast.AST] = [parsed(module)]
     while nodes:
         node = nodes.pop()
         nodes += ast.iter_child_nodes(node)
@@ -142,8 +154,8 @@ def test_nothing_imports_in_a_circle() -> None:
 
 def definitions(kind: type[ast.FunctionDef] | type[ast.ClassDef]) -> Iterator[tuple[str, ast.AST]]:
     """All functions, or classes, by module and name."""
-    for module, path in modules().items():
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for module in modules():
+        for node in ast.walk(parsed(module)):
             if isinstance(node, kind):
                 yield f"{module}.{node.name}", node
 
@@ -195,8 +207,8 @@ def test_names_tell_classes_apart() -> None:
 
 def test_an_imported_name_means_one_thing() -> None:
     sources = defaultdict[str, set[str]](set)
-    for path in modules().values():
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for module in modules():
+        for node in ast.walk(parsed(module)):
             if isinstance(node, ast.ImportFrom) and str(node.module) in modules():
                 for alias in node.names:
                     sources[alias.name].add(str(node.module))
@@ -251,9 +263,5 @@ def literal_splats(tree: ast.AST) -> Iterator[int]:
 
 
 def test_no_splat_squeezes_lines() -> None:
-    wrong = [
-        f"{module}:{line}"
-        for module, path in modules().items()
-        for line in literal_splats(ast.parse(path.read_text(encoding="utf-8")))
-    ]
+    wrong = [f"{module}:{line}" for module in modules() for line in literal_splats(parsed(module))]
     assert not wrong

@@ -50,10 +50,6 @@ class Gold(NamedTuple):
         gold_heads, derivation = binarize(ctree, BINARIZATIONS[scheme])
         return cls(ctree, gold_heads, derivation, gold_heads if heads is None else heads, labels)
 
-    def with_gold_heads(self) -> Gold:
-        """Return the same over the d-tree with the gold heads."""
-        return self._replace(heads=self.gold_heads)
-
     def rules(self) -> list[list[Rule]]:
         """Return [n] the rules of the derivation, word by word; nothing where there is none."""
         used: list[list[Rule]] = [[] for _ in self.gold_heads]

@@ -161,7 +161,7 @@ def step_over_arcs(
     if packed.features is not None:
         for parts, sign in ((nearest, -1.0), (guess, 1.0)):
             symbols = np.where(parts.sites["m"] >= 0, query.rules.parent[parts.rules], -1)
-            places = places_of(parts.sites, packed.arcs)
+            places = places_of(parts.sites, packed.arcs.begin, packed.arcs.heads)
             add_arcs(gradient, packed.features, places, symbols.astype(np.int64), sign)
     step(learner, gradient)
     return len(gold.rules) + float(loss[best].sum()), len(gold.rules)

@@ -319,20 +319,15 @@ def united(charts: Sequence[Chart]) -> Chart:
 def score_arcs(chart: Chart, packed: Packed, parents: Ints) -> Floats:
     """Return [E] what the d-parser says for the arc that an edge makes, for the symbol that it makes there,
     and for the yield of the dependent; 0 where it makes no arc. parents: [R] of the rules"""
-    scores, places = np.zeros(len(chart.rules), np.float32), places_of(chart.sites, packed.arcs)
+    scores = np.zeros(len(chart.rules), np.float32)
+    places = places_of(chart.sites, packed.arcs.begin, packed.arcs.heads)
     _add_arcs(scores, chart, places, (packed.scores, packed.symbols, packed.yields), parents)
     return scores
 
 
-def places_of(sites: Sites, arcs: PackedArcs) -> Longs:
-    """Return [B] the arc that is made at each of these sites, or -1."""
-    found: Longs = _places(sites, arcs.begin, arcs.heads)
-    return found
-
-
 @kernel
-def _places(sites: Sites, begin: Ints, heads: Ints) -> Longs:
-    """Return what `places_of` does. begin: [n + 1]; heads: [A] of the arcs"""
+def places_of(sites: Sites, begin: Ints, heads: Ints) -> Longs:
+    """Return [B] the arc that is made at each of these sites, or -1. begin: [n + 1]; heads: [A] of arcs"""
     places = np.full(len(sites), NONE)
     for i in range(len(sites)):
         site = sites[i]

@@ -3,10 +3,10 @@
 A part is a rule that applies at a site. Δ(y, y') = |y - y'| counts the parts that only one of two derivations
 has, compared by span, split and rule.
 
-What nodes a derivation's parts make of a c-tree is `d2c.trees.binarization.unbinarize` over the arrays of a
-chart: a step makes a node over what its head word has so far, if that is a pre-terminal or a whole
-constituent; otherwise the constituent grows. The glue rule adds a child to the node that is there, or puts a
-node over a pre-terminal.
+What nodes a derivation's parts make of a c-tree is `unbinarize` of scripts/papers/shift_reduce.py over the
+arrays of a chart: a step makes a node over what its head word has so far, if that is a pre-terminal or a
+whole constituent; otherwise the constituent grows. The glue rule adds a child to the node that is there, or
+puts a node over a pre-terminal.
 """
 
 from __future__ import annotations

@@ -125,7 +125,7 @@ def _dependents(begin: Ints, heads: Ints, scores: Floats) -> tuple[Ints, Ints, F
 
 @lean
 def _end(inside: Doubles, yields: Floats, side: int, m: int, bound: int) -> float:
-    """Return the best score of one side of a dependent; inside as in `Outside`, yields: [2, n, n]."""
+    """Return the best score of one side of a dependent; inside as in `_Spans`, yields: [2, n, n]."""
     return inside[m, bound] + yields[side, m, bound]
 
 

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from d2c.base.arrays import Ints
-from d2c.learning.templates import Rows, fields_of, rows
+from d2c.learning.templates import Rows, fields_of, names_in, rows
 from d2c.trees.binarization import LEFT, RIGHT, UNARY
 
 GROUPS = BACKED_OFF, RULE, MODIFIER, HEAD, PARENT = range(5)
@@ -68,22 +68,13 @@ _BEYOND = {
 Group = dict[int, tuple[str, ...]]
 
 
-def _each(*lines: str) -> tuple[str, ...]:
-    """Return the templates of some lines, which have commas between them."""
-    return tuple(template.strip() for line in lines for template in line.split(","))
-
-
 FIGURE_4: dict[str, Group] = {
     "Nonterm Features": {MODIFIER: ("", "tag[m]"), HEAD: ("", "tag[h]")},
     "Span Features": {
-        BACKED_OFF: _each("word[i], word[i-1], word[j], word[j+1], word[k], word[k+1], bin(j-i)")
+        BACKED_OFF: names_in("word[i], word[i-1], word[j], word[j+1], word[k], word[k+1], bin(j-i)")
     },
     "Rule Features": {
-        RULE: _each(
-            "",
-            "word[h] tag[m], tag[h] word[m], tag[h] tag[m]",
-            "word[h], tag[h], word[m], tag[m]",
-        )
+        RULE: names_in("-, word[h] tag[m], tag[h] word[m], tag[h] tag[m], word[h], tag[h], word[m], tag[m]")
     },
 }
 # The four of section 6, for Chinese, "conjoining the label with the non-terminals of a rule": label[m] with
@@ -93,13 +84,13 @@ LABELS: Group = {BACKED_OFF: ("label[m]",), MODIFIER: ("label[m]",), HEAD: ("lab
 # d-tree around the part
 CONTEXT: Group = {
     PARENT: FIGURE_4["Rule Features"][RULE],
-    BACKED_OFF: _each(
-        "tag[i-1] tag[i], tag[j] tag[j+1], tag[k] tag[k+1], level, level tag[h]",
-        "tag[h] tag[g], tag[h] tag[left], tag[h] tag[right], tag[left] tag[right]",
-        "tag[inner-left] tag[inner-right], tag[inner-left] tag[left], tag[inner-right] tag[right]",
-        "tag[m] tag[outer], tag[m] tag[inner], tag[m] tag[inner] tag[outer]",
-        "word[g] tag[h], word[left], word[right]",
-        "word[m] word[inner], word[k] word[k+1], word[h] word[m]",
+    BACKED_OFF: names_in(
+        "tag[i-1] tag[i], tag[j] tag[j+1], tag[k] tag[k+1], level, level tag[h], "
+        "tag[h] tag[g], tag[h] tag[left], tag[h] tag[right], tag[left] tag[right], "
+        "tag[inner-left] tag[inner-right], tag[inner-left] tag[left], tag[inner-right] tag[right], "
+        "tag[m] tag[outer], tag[m] tag[inner], tag[m] tag[inner] tag[outer], "
+        "word[g] tag[h], word[left], word[right], "
+        "word[m] word[inner], word[k] word[k+1], word[h] word[m]"
     ),
 }
 CONTEXT_LABELS: Group = {BACKED_OFF: ("label[left] label[right]", "label[h]")}

@@ -24,11 +24,6 @@ from d2c.trees.patterns.limits import SECONDS, RanOver
 from d2c.trees.patterns.matches import Match, matches
 from d2c.trees.spans import Constituents
 
-
-class NotSearched(NoTree):
-    """A sentence whose search ran over a limit."""
-
-
 Numbered = tuple[int, Sentence]  # a sentence and its number in its file
 
 
@@ -98,7 +93,7 @@ def searched(
 ) -> TypeGuard[list[Match]]:
     """Return whether the search of a sentence ended; if not, the sentence is named as left out."""
     if isinstance(found, RanOver):
-        (reading.faults.skipped or reading.faults.no_tree)(NotSearched(file, 0, number, str(found)))
+        (reading.faults.skipped or reading.faults.no_tree)(NoTree(file, 0, number, str(found)))
         return False
     return True
 

@@ -24,7 +24,7 @@ from d2c.base.numbers import Count
 from d2c.learning.adagrad import step as descend
 from d2c.learning.learner import Epoch, Training
 from d2c.learning.settings import LearnerSettings
-from d2c.learning.weights import coded, dense, kept_in, read_arrays, write_arrays
+from d2c.learning.weights import CODED, coded, decoded, read_arrays, write_arrays
 from d2c.learning.words import Lexicon, NamesFile
 from d2c.trees.ctree import Tokens
 
@@ -129,9 +129,9 @@ class LinearOracle:
                 raise ValueError("it is for another system")
             oracle.lexicon_ = Lexicon.of_names(file)
         path = directory / _WEIGHTS
-        arrays = read_arrays(path, kept_in(path))
+        arrays = read_arrays(path, CODED)
         with reading(path):
-            oracle.weights_ = dense(arrays, oracle.settings.table_bits)
+            [oracle.weights_] = decoded(arrays, [1 << oracle.settings.table_bits])
             if len(oracle.weights_) < max(KINDS, len(system.actions)):
                 raise ValueError("fewer weights than actions")
         return oracle

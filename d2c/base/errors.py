@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
-from itertools import count
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -243,17 +242,15 @@ def each_located(
     items: Iterable[Item],
     file: str,
     refusals: Refusals | None = None,
-    numbers: Iterable[int] | None = None,
 ) -> Iterator[Made]:
     """Yield the results of work on each sentence of a file; as `located`, at a lower price for each.
 
     refusals: of the same pass; sentences that they refused are counted with these
-    numbers:  of the items in the file; None: 1, 2, ...
     """
     refusals = refusals or Refusals()
     # Before an item: sentences that are no items; all sentences that were refused.
     missing, refused_before = 0, refusals.count
-    for sentence, item in zip(count(1) if numbers is None else numbers, items, strict=False):
+    for sentence, item in enumerate(items, 1):
         missing += refusals.count - refused_before
         try:
             result = work(item)

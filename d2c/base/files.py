@@ -57,11 +57,13 @@ def file_name(path: AnyPath) -> str:
 
 
 @contextmanager
-def open_input(path: AnyPath, encoding: str = "utf-8-sig", errors: str = "strict") -> Iterator[TextIO]:
-    """Open a text stream over a file, by default of UTF-8, whose byte order mark is no part of the text.
+def open_input(path: AnyPath, encoding: str | None = None, errors: str = "strict") -> Iterator[TextIO]:
+    """Open a text stream over a file. Without an encoding it is in UTF-8, whose byte order mark is no part of
+    the text.
 
     Raises FormatError for what cannot be opened or decoded, and for encodings that are not known.
     """
+    encoding = encoding or "utf-8-sig"
     try:
         stream = cast(TextIO, _open(path, "r", encoding, errors))
     except UnsupportedOperation:  # says the standard input, too, when some of it has been read

@@ -5,6 +5,8 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
+from d2c.base.model_files import size_of
+
 _MEMINFO, _CGROUP = Path("/proc/meminfo"), Path("/sys/fs/cgroup")
 _LIMITS = (  # files with the limit and what is used; what of this, in memory.stat, files are kept in
     ("memory.max", "memory.current", "inactive_file"),
@@ -37,5 +39,4 @@ def _number(file: Path, name: str) -> int:
 
 def memory_of(directory: Path) -> int:
     """Return about how many bytes a process with a model needs, by the size of its files."""
-    sizes = (file.stat().st_size for file in directory.rglob("*") if file.is_file())
-    return _PROCESS + _TIMES * sum(sizes)
+    return _PROCESS + _TIMES * size_of(directory)

@@ -175,14 +175,17 @@ def check_file(path: Path, most: int) -> None:
 
 
 @contextmanager
-def reading(path: Path) -> Iterator[None]:
-    """Turn whatever broken settings and arrays lead to into a ModelError that names `path`."""
+def reading(source: Path | str, what: str = "is broken ({}); train the model again") -> Iterator[None]:
+    """Turn whatever broken data leads to into a ModelError that names their source.
+
+    what: is wrong with it, with `{}` in the place of what was raised
+    """
     try:
         yield
     except Exception as error:  # of any kind: it is what broken data led Python or a library to do
         if isinstance(error, ModelError) and not isinstance(error, ParameterError):
             raise
-        raise ModelError(f"{path}: is broken ({first_line(error)}); train the model again") from None
+        raise ModelError(f"{source}: {what.format(first_line(error))}") from error
 
 
 def first_line(error: BaseException) -> str:

@@ -51,6 +51,9 @@ class Failed(NamedTuple):
     error: Exception | None = None
 
 
+DIED = Failed(GONE, gone=True)
+
+
 class WorkerPool(Protocol):
     """Workers, by their numbers from 0: processes (`ProcessPool`), or actors on a cluster."""
 
@@ -196,7 +199,7 @@ def _received(connection: Any) -> Any:
     try:
         return connection.recv()
     except (EOFError, OSError):
-        return Failed(GONE, gone=True)
+        return DIED
 
 
 class _Begun(NamedTuple):

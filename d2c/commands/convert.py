@@ -14,7 +14,14 @@ import click
 from d2c.base.errors import FormatError, refusing
 from d2c.base.files import open_output
 from d2c.base.inputs import is_called, names_of, of_each
-from d2c.commands.options import FilePath, continuous_option, file_options, format_of_trees, heads_option
+from d2c.commands.options import (
+    FilePath,
+    continuous_option,
+    file_options,
+    format_of_trees,
+    heads_option,
+    move_punctuation_option,
+)
 from d2c.commands.progress import shown
 from d2c.commands.terminal import say
 from d2c.trees.binarization import FIRST_PARTS, binarized
@@ -54,9 +61,7 @@ def _editing(
 )
 @click.option("--clean", is_flag=True, help="Remove traces, function tags and co-indices.")
 @click.option("--traces", is_flag=True, help="Move antecedents to their traces, then clean.")
-@click.option(
-    "--move-punctuation", is_flag=True, help="Attach each mark to the smallest constituent around it."
-)
+@move_punctuation_option
 @continuous_option
 @click.option(
     "--edit",

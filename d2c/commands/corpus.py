@@ -18,7 +18,7 @@ import click
 from d2c.base.counting import many
 from d2c.base.errors import needs
 from d2c.base.inputs import names_of
-from d2c.commands.options import Sectioned, kind_option, language_option, model_path, option_of
+from d2c.commands.options import Sectioned, kind_option, language_option, model_called, option_of
 from d2c.commands.parse import SOME_FAILED
 from d2c.commands.progress import heartbeat, progress
 from d2c.commands.terminal import report_cut, say, warn_of_memory
@@ -154,11 +154,10 @@ def _planned(
     """Return the input, what workers need to know, and what the output depends on."""
     from d2c.base.model_files import digest_of_directory
     from d2c.corpora.inputs import Inputs, corpus_files
-    from d2c.corpora.records import RECORDS, TEXT
+    from d2c.corpora.records import RECORDS, format_of_records
     from d2c.corpora.worker import Job
     from d2c.models.model import Model, read_model_settings
     from d2c.parsing.input import KINDS
-    from d2c.parsing.output import format_by_name
     from d2c.parsing.rules import rules_of
     from d2c.parsing.text import PENN
     from d2c.training.warm_up import warmed_up_for
@@ -166,15 +165,11 @@ def _planned(
     for path in paths:
         if is_model(path) or (not path.exists() and known(path)):
             raise click.UsageError(f"{path} is a model, not text; say --model {path}")
-    context = click.get_current_context()
-    directory = model_path(context, click.Option(["--model"]), Path(model))
-    assert directory is not None
+    directory = model_called(Path(model), "'--model'")
     if options.language and not KINDS[options.kind].cut:
         raise click.UsageError("--language cuts text into words; leave out --tokenized")
     files, others = corpus_files(paths, options.format_name, output)
-    tagged = all(
-        RECORDS[options.format_name or format_by_name(file, RECORDS) or TEXT].tagged for file in files
-    )
+    tagged = all(RECORDS[format_of_records(file, options)].tagged for file in files)
     load = partial(Model.load, directory, **options.of_model)
     with warmed_up_for([read_model_settings(directory)]):
         digest = digest_of_directory(directory)

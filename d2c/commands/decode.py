@@ -13,7 +13,6 @@ from d2c.commands.options import (
     FilePath,
     charset_option,
     faults_options,
-    format_for,
     jobs_option,
     model_path,
     output_option,
@@ -72,7 +71,7 @@ def decode(
     closes = False
     if model:
         route = load_route(model)
-        to = to or format_for(route.gaps_, output)
+        to = to or format_to_write(output, "discbracket" if route.gaps_ else "brackets")
     else:
         to = to or format_to_write(output)
         name = encoding or "direct"

@@ -50,7 +50,7 @@ def encode(
         if batch.statistics:
             statistics.add(batch.statistics)
         if batch.uncovered:
-            uncovered.add(batch.uncovered)
+            uncovered += batch.uncovered
     if warning := uncovered.warning(head_rules, names_of(files)):
         say(warning)
     if stats:

@@ -21,7 +21,7 @@ from d2c.commands.progress import shown
 from d2c.trees.formats.conversion import with_heads
 from d2c.trees.formats.reading import Reading
 from d2c.trees.head_coverage import HeadCoverage, MarkCoverage
-from d2c.trees.heads import format_head_rules, load_head_rules
+from d2c.trees.heads import estimate_rules, format_head_rules, load_head_rules
 
 
 @click.command()
@@ -42,8 +42,6 @@ def heads(
     `--head-rules marked` counts the nodes in which a child is marked as the head. --induce makes a table of
     head rules instead.
     """
-    from d2c.trees.heads import estimate_rules
-
     if head_rules == "marked":
         reading = replace(reading, raw=True)  # with functions
     files = reading.files(trees)

@@ -31,7 +31,7 @@ from d2c.training.spec import TrainingSpec
 from d2c.trees.formats.conllu import CONLLU
 from d2c.trees.formats.format import OUTSIDE
 from d2c.trees.formats.reading import CONTINUOUS, Reading
-from d2c.trees.formats.registry import FORMATS, format_to_write, treebank_called
+from d2c.trees.formats.registry import FORMATS, treebank_called
 from d2c.trees.marks import NOTHING_MARKED
 
 Command = Callable[..., Any]
@@ -199,6 +199,9 @@ continuous_option = click.option(
     type=click.Choice(list(CONTINUOUS)),
     help="Make trees with gaps continuous; `convert --merge` joins what was split.",
 )
+move_punctuation_option = click.option(
+    "--move-punctuation", is_flag=True, help="Attach each mark to the smallest constituent around it."
+)
 jobs_option = click.option(
     "--jobs",
     type=click.IntRange(1),
@@ -217,18 +220,19 @@ timeout_option = option_of(TrainingSpec, "timeout")
 language_option = option_of(TrainingSpec, "language")
 
 
-def model_path(context: click.Context, parameter: click.Parameter, directory: Path | None) -> Path | None:
-    """Return the directory of a model that is given by its directory or name: the callback of an option.
-
-    Raises ModelError that names the option.
-    """
-    if directory is not None:
-        try:
-            directory = find(directory)
-            read_model_settings(directory)
-        except ModelError as error:
-            raise ModelError(f"{parameter.get_error_hint(context)}: {error}") from None
+def model_called(name: Path, what: str) -> Path:
+    """Return the directory of a model that is given by its directory or name. Raises ModelError that begins
+    with what gave it."""
+    try:
+        read_model_settings(directory := find(name))
+    except ModelError as error:
+        raise ModelError(f"{what}: {error}") from None
     return directory
+
+
+def model_path(context: click.Context, parameter: click.Parameter, name: Path | None) -> Path | None:
+    """Return `model_called`: the callback of an argument or option."""
+    return None if name is None else model_called(name, parameter.get_error_hint(context))
 
 
 def to_option(
@@ -324,11 +328,7 @@ def treebank_options(command: Command) -> Command:
     options: tuple[Decorator, ...] = (
         heads_option,
         format_option,
-        click.option(
-            "--move-punctuation",
-            is_flag=True,
-            help="Attach each mark to the smallest constituent around it.",
-        ),
+        move_punctuation_option,
         click.option("--traces", is_flag=True, help="Move antecedents to their traces, which makes gaps."),
         continuous_option,
     )
@@ -388,11 +388,3 @@ def _with(options: Sequence[Decorator], command: Command) -> Command:
     for option in reversed(options):
         command = option(command)
     return command
-
-
-def format_for(gaps: bool, output: Path, others: Sequence[str] = ()) -> str:
-    """Return the format that the name of a file says; where it says none, one that holds gaps, or not.
-
-    others: endings that are also known, for the message
-    """
-    return format_to_write(output, "discbracket" if gaps else "brackets", others)

@@ -23,10 +23,9 @@ from d2c.commands.options import (
     FilePath,
     Sectioned,
     arcs_option,
-    format_for,
     kind_option,
     language_option,
-    model_path,
+    model_called,
     option_of,
     output_option,
     timeout_option,
@@ -40,7 +39,7 @@ from d2c.parsing.options import CUT, JSON_LINES, TAGGED, TAGGED_NAMES, TEXT_NAME
 from d2c.parsing.output import OUTPUTS, OutputFormat, format_by_name
 from d2c.training.warm_up import warmed_up_for
 from d2c.trees.formats.conllu import CONLLU
-from d2c.trees.formats.registry import WRITABLE, treebank_called
+from d2c.trees.formats.registry import WRITABLE, format_to_write, treebank_called
 
 if TYPE_CHECKING:  # their imports take a second: NLTK
     from d2c.models.model import Model
@@ -66,8 +65,7 @@ def model_and_inputs(
     if not given or (not known(given[0]) and _is_input(given[0])):
         return (default_model(),), given or (Path("-"),)
     named = [given[0], *takewhile(_is_model, given[1:])]
-    paths = (model_path(context, click.Argument(["model"]), one) for one in named)
-    models = tuple(path for path in paths if path) or (default_model(),)
+    models = tuple([model_called(name, "'MODEL'") for name in named])
     return models, given[len(named) :] or (Path("-"),)
 
 
@@ -170,7 +168,7 @@ def parse(
     if options.language and not kind.cut:
         raise click.UsageError("--language cuts text into words; it needs --text or --split")
     load, gaps = _loaded(models, options, jobs)
-    to = to or _called(output) or format_for(gaps, output, (*JSON_LINES, *CONLLU.suffixes))
+    to = to or _called(output, gaps)
     form, name = _format(to, options), names_of(source)
     options = replace(options, ctrees=form.ctrees, confidences=form.confidences)
     digest = "" if str(output) == "-" else " ".join(map(digest_of_directory, models))
@@ -281,9 +279,12 @@ def _report(finished: Finished, options: ParseOptions) -> None:
         click.get_current_context().exit(SOME_FAILED)
 
 
-def _called(output: Path) -> str | None:
-    """Return which of OUTPUTS the name of a file says, if it is not that of a treebank: x.trees.conllu."""
-    return None if treebank_called(output) in WRITABLE else format_by_name(output)
+def _called(output: Path, gaps: bool) -> str:
+    """Return which of OUTPUTS the name of a file says, if it is not that of a treebank, as x.trees.conllu is;
+    where it says none, a format that holds gaps, or not."""
+    own = None if treebank_called(output) in WRITABLE else format_by_name(output)
+    others = (*JSON_LINES, *CONLLU.suffixes)
+    return own or format_to_write(output, "discbracket" if gaps else "brackets", others)
 
 
 def _format(to: str, options: ParseOptions) -> OutputFormat:

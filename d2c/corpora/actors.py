@@ -19,7 +19,7 @@ import pyarrow as pa
 from d2c.base.errors import needs
 from d2c.base.model_files import first_line
 from d2c.base.temporary import scratch
-from d2c.base.workers import GONE, Failed
+from d2c.base.workers import DIED, Failed
 from d2c.corpora.worker import Job, WorkerTask
 
 _STORE = 100 << 20  # bytes of shared memory on this machine; a worker's answer takes less than one of them
@@ -71,7 +71,7 @@ class ActorPool:
         """Return what actors have made of their tasks, or `Failed`; wait so long for the first."""
         lost, self._lost = self._lost, []
         if lost or not self._tasks:
-            return [(worker, Failed(GONE, gone=True)) for worker in lost]
+            return [(worker, DIED) for worker in lost]
         references = [*self._tasks]
         first, _ = self._ray.wait(references, timeout=seconds)
         ready, _ = self._ray.wait(references, num_returns=len(references), timeout=0) if first else ([], [])
@@ -84,7 +84,7 @@ class ActorPool:
         except errors.RayTaskError as error:
             return Failed(str(error.cause), error=error.cause or error)
         except errors.RayError:  # its process, its node, or the way to it
-            return Failed(GONE, gone=True)
+            return DIED
 
     def renew(self, worker: int) -> None:
         """End an actor, whatever it does, and start another one; where Ray has died, start all anew."""

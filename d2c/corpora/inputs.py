@@ -18,12 +18,11 @@ from d2c.base.errors import FormatError
 from d2c.base.files import open_input
 from d2c.base.tables import opened_parquet
 from d2c.corpora.options import CorpusOptions
-from d2c.corpora.records import RECORDS, TEXT, Record
+from d2c.corpora.records import RECORDS, TEXT, Record, format_of_records
 from d2c.parsing.input import KINDS, blocks_of, lines_of
-from d2c.parsing.output import format_by_name
 from d2c.parsing.text import PENN, split_paragraphs
 from d2c.protocols.dparser import TextRules
-from d2c.trees.formats.conllu import comment_of
+from d2c.trees.ctree import comment_of
 
 _ROWS = 1024  # of Parquet that are read at a time
 _BEGINNING = 1 << 16  # bytes
@@ -108,13 +107,10 @@ class Inputs:
                 yield from self._records(file, size)
             self._before, self._here = self._before + size, _nowhere
 
-    def _format(self, file: Path) -> str:
-        return self.options.format_name or format_by_name(file, RECORDS) or TEXT
-
     def _check(self, file: Path) -> None:
         """Raise FormatError for a file that cannot be read to its end, or that is of another encoding."""
         inputs.check_link(file)
-        if self._format(file) == "parquet":
+        if format_of_records(file, self.options) == "parquet":
             deque(_tables(file, self.options), maxlen=0)
             return
         with open_input(file) as stream:
@@ -128,7 +124,7 @@ class Inputs:
 
     def _records(self, file: Path, size: int) -> Iterator[Record]:
         """Yield those of a file; one that has none is left out."""
-        name = self._format(file)
+        name = format_of_records(file, self.options)
         records = self._rows(file, size) if name == "parquet" else self._lines(file, name)
         if (first := next(records, None)) is None:
             self._leave_out(file, "holds no text", self.skipped)

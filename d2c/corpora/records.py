@@ -10,6 +10,7 @@ import io
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from d2c.base.errors import FormatError
@@ -17,10 +18,11 @@ from d2c.base.files import NOT_UTF8
 from d2c.corpora.options import CorpusOptions
 from d2c.parsing.input import KINDS, lines_of, sentence_of_words, sentences_of, sentences_of_conllu
 from d2c.parsing.options import TAGGED_NAMES, TEXT_NAMES
+from d2c.parsing.output import format_by_name
 from d2c.parsing.sentence import Sentence, refused
 from d2c.parsing.text import PENN
 from d2c.protocols.dparser import TextRules
-from d2c.trees.formats.conllu import comment_of
+from d2c.trees.ctree import comment_of
 from d2c.trees.formats.format import check_text
 
 _SENTENCE = 100  # characters, about: for cutting shards before sentences are known
@@ -45,6 +47,11 @@ RECORDS = {
     "jsonl": FileFormat((".jsonl", ".ndjson", ".json"), documents=True),
     "parquet": FileFormat((".parquet",), documents=True),
 }
+
+
+def format_of_records(file: Path, options: CorpusOptions) -> str:
+    """Return the format of a file, one of RECORDS: that of all files, that of its name, or text."""
+    return options.format_name or format_by_name(file, RECORDS) or TEXT
 
 
 class Record(NamedTuple):

@@ -19,7 +19,6 @@ class StanzaTaggerSettings(Settings):
     preset:    default (Stanza's own sizes, made for GPUs) or small; with a transformer always `finetune`
     device:    cpu, cuda, ...; None: cuda where there is one
     seed:      same seed, same model, on one machine and number of threads; not on cuda
-    threads:   of torch; None: as many as it is set to
     arguments: further arguments of Stanza's training program, over those of the preset
     """
 
@@ -29,7 +28,6 @@ class StanzaTaggerSettings(Settings):
     seed: int = shared("seed")
     transformer: str | None = shared("transformer")
     checkpoints: Path | None = shared("checkpoints")
-    threads: int | None = setting(None, least=1)
     arguments: Mapping[str, Any] | None = None
 
 

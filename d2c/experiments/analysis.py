@@ -166,7 +166,7 @@ def length_class(length: int, limits: Sequence[int]) -> int:
 
 
 def class_name(number: int, limits: Sequence[int]) -> str:
-    """Return `6-10`, or `5` for a class with one length, or `41+` for the last."""
+    """Return `6–10`, or `5` for a class with one length, or `41+` for the last."""
     low = limits[number - 1] + 1 if number else 1
     if number == len(limits):
         return f"{low}+"

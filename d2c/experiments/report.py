@@ -1,6 +1,7 @@
 """The report of a comparison: one HTML file that shows what is behind the table, readable without network.
 
-Everything but the table is about the d-parser's d-trees. The browser of sentences is that of `d2c.viewing`.
+Everything but the table is about the d-parser's d-trees, where there is one. The browser of sentences is that
+of `d2c.viewing`.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ from d2c.viewing.page import Json, Sentences, page
 
 
 def write_report(comparison: Comparison, path: Path, table: Table = COMPARED) -> None:
-    """Write the report of what `compare_on` gave; the file appears whole or not at all."""
+    """Write the report of a comparison, or of scored files; the file appears whole or not at all."""
     with open_output(path) as stream:
         stream.write(render(comparison, table))
 
@@ -158,7 +159,7 @@ class Analysed(NamedTuple):
 
 
 def analysed(comparison: Comparison) -> tuple[list[CTree], list[Analysed]]:
-    """Return the gold trees in canonical form, and the routes on the d-parser's d-trees.
+    """Return the gold trees in canonical form, and the routes on the d-parser's d-trees, or the files.
 
     Raises ValueError where no row has the trees that it was scored on.
     """

@@ -5,14 +5,12 @@ A row is scored by `score`; the table as text has significance, repairs, and the
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations
-from statistics import median
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import NamedTuple, Self
 
 from d2c.base.columns import in_columns
 from d2c.base.progress import counted
@@ -29,13 +27,9 @@ from d2c.trees.scores.brackets import METRICS, Metric, metric_for
 from d2c.trees.scores.matches import Score, Summary
 from d2c.trees.scores.prm import DiscoParameters
 
-Item = TypeVar("Item")
-Result = TypeVar("Result")
-
 Pair = tuple[str, Sequence[Score], Sequence[Score]]  # whose scores are compared; of the first; of the second
 
 GOLD, ORACLE, BEST = "gold", "oracle", "best"
-_WARM = 8  # items
 _TIMED = 300  # sentences whose conversion is timed each by itself
 
 
@@ -55,8 +49,8 @@ class GoldStandard:
         routes: Iterable[Route],
         metric: str | None = None,
     ) -> Self:
-        """Return settings with one of METRICS, or that for these trees and for what the routes have
-        learned."""
+        """Return the standard with one of METRICS, or with that for these trees and for what the routes
+        have learned."""
         chosen = METRICS[metric] if metric else metric_for(ctrees, any(route.gaps_ for route in routes))
         return cls(list(map(chosen.visible, ctrees)), dtrees, chosen)
 
@@ -119,7 +113,7 @@ class Row:
     converting: seconds that the route took to turn d-trees into c-trees; 0 for oracles
     parsing:    seconds that the d-parser took; 0 for gold d-trees
     training:   seconds of fitting the route
-    trees:      for the report; None for the oracle
+    trees:      for the report; None for rows that it does not show
     dev:        brackets on the dev treebank, where the row is about a test treebank
     """
 
@@ -135,19 +129,6 @@ class Row:
     training: float = 0.0
     trees: Trees | None = None
     dev: Summary | None = None
-
-    @property
-    def tokens_per_second(self) -> tuple[float, float]:
-        """Return the speed of the conversion alone, and from tokens to c-trees."""
-        return self._per_second(self.repairs.tokens)
-
-    @property
-    def sentences_per_second(self) -> tuple[float, float]:
-        """Return the speed of the conversion alone, and from tokens to c-trees."""
-        return self._per_second(len(self.scores))
-
-    def _per_second(self, count: int) -> tuple[float, float]:
-        return count / self.converting, count / (self.converting + self.parsing)
 
 
 @dataclass(frozen=True)
@@ -171,7 +152,10 @@ def score(name: str, route: Route, gold: GoldStandard, parses: Parses) -> Row:
     dtrees, metric, repairs = parses.dtrees, gold.metric, Repairs()
     what = f"converting {parses.source} d-trees by {name}"
     middle = sorted(dtrees, key=lambda dtree: len(dtree.heads))[len(dtrees) // 2 :][:1]
-    guess, converting = timed(route.decode_all, dtrees, what, repairs, warm=middle)
+    list(route.decode_all(middle))
+    start = time.perf_counter()
+    guess = list(counted(route.decode_all(dtrees, repairs), what))
+    converting = time.perf_counter() - start
     guess = list(map(metric.visible, with_tags_of(gold.ctrees, guess)))
     dtrees = route.relabel(dtrees)
     scores = metric.score(gold.ctrees, guess)
@@ -198,35 +182,6 @@ def _judged(name: str, route: Route, gold: GoldStandard, parses: Parses) -> list
     sure = counted(route.confidences_all(parses.dtrees), f"confidences of {name}")
     pairs = zip(map(visible, gold.ctrees), sure, strict=True)
     return [Judged(ctree, guess, shares) for ctree, (guess, shares) in pairs if shares is not None]
-
-
-def timed(
-    work: Callable[..., Iterable[Result]],
-    items: Sequence[Item],
-    what: str,
-    *others: Any,
-    warm: Sequence[Item] | None = None,
-    cpu: int = 0,
-) -> tuple[list[Result], float]:
-    """Return what work(items, *others) makes, and the seconds that it takes; `what` names it in progress.
-
-    others: what only one run is given, as a count of repairs, to which those of the other runs do not belong
-    warm:   items that are done before the time is taken, so kernels are compiled and networks loaded;
-            by default the first ones
-    cpu:    so many runs, of whose seconds of CPU time the median is taken; 0: one, by the wall's clock
-    """
-    list(work(items[:_WARM] if warm is None else warm))
-    made, seconds, clock = list[Result](), list[float](), cpu_seconds if cpu else time.perf_counter
-    for run in range(cpu or 1):
-        start = clock()
-        made = list(counted(work(items, *(others if not run else ())), what))
-        seconds.append(clock() - start)
-    return made, median(seconds)
-
-
-def cpu_seconds() -> float:
-    """Return the CPU time so far of this process, of its threads, and of children that have ended."""
-    return time.process_time() + sum(os.times()[2:4])
 
 
 def with_tags_of(trees: Sequence[CTree | DTree], guess: Iterable[CTree]) -> list[CTree]:
@@ -353,7 +308,8 @@ def cells(row: Row) -> list[str]:
     percents = (*shown, b.recall, b.precision, b.f1, *dev, b.complete_match, row.repairs.per_thousand())
     speeds = ["-"] * 4
     if row.converting:
-        speeds = [f"{speed:,.0f}" for speed in (*row.tokens_per_second, *row.sentences_per_second)]
+        times = row.converting, row.converting + row.parsing
+        speeds = [f"{count / time:,.0f}" for count in (row.repairs.tokens, len(row.scores)) for time in times]
     training = f"{row.training:.0f}" if row.training else "-"
     return [row.route, row.d_trees, *(f"{percent:.2f}" for percent in percents), *speeds, training]
 

@@ -26,27 +26,20 @@ class Difference(NamedTuple):
     p: float
 
 
-def approximate_randomisation(
-    first: Sequence[Score], second: Sequence[Score], trials: int = 10_000, seed: int = 0
-) -> Difference:
-    """Compare the scores of the same sentences, in the same order, by two parsers.
-
-    In each trial every sentence's two results change places with probability 1/2. p is the share of trials
-    whose |difference| is at least the observed one, the observed one counted among them. Sentences that
-    a scorer leaves out count nothing. Raises ValueError where the numbers of sentences differ.
-    """
-    return randomised(counted_matches(first), counted_matches(second), trials, seed)
-
-
 def counted_matches(scores: Iterable[Score]) -> list[Matches]:
     """Return the counts of each sentence; none of those that a scorer leaves out."""
     return [score.matches if score.valid else Matches() for score in scores]
 
 
-def randomised(
-    first: Sequence[Matches], second: Sequence[Matches], trials: int = 10_000, seed: int = 0
+def approximate_randomisation(
+    first: Sequence[Matches], second: Sequence[Matches], trials: int = 10_000
 ) -> Difference:
-    """Return `approximate_randomisation` of `counted_matches`."""
+    """Compare the counts of the same sentences, in the same order, by two parsers.
+
+    In each trial every sentence's two results change places with probability 1/2. p is the share of trials
+    whose |difference| is at least the observed one, the observed one counted among them. Raises ValueError
+    where the numbers of sentences differ.
+    """
     if len(first) != len(second):
         raise ValueError(f"{len(first)} and {len(second)} sentences")
     sides = first, second
@@ -54,7 +47,7 @@ def randomised(
     # [n, 2] matched brackets; brackets of gold and guess together
     a, b = (np.array([(m.matched, m.gold + m.guess) for m in side], float).reshape(-1, 2) for side in sides)
     observed = after - before
-    rng, extreme = np.random.default_rng(seed), 0
+    rng, extreme = np.random.default_rng(0), 0
     both, moved = a.sum(0) + b.sum(0), b - a
     rows = max(1, _SWAPS // max(1, len(a)))
     for begin in range(0, trials, rows):
@@ -78,7 +71,8 @@ def holm(ps: Sequence[float]) -> list[float]:
 def differences_of(pairs: Iterable[tuple[str, Sequence[Score], Sequence[Score]]]) -> dict[str, Difference]:
     """Return the difference of the second scores to the first for each pair of scores, by its name; p is
     corrected for the number of pairs."""
-    found = {name: approximate_randomisation(first, second) for name, first, second in pairs}
+    counted = ((name, counted_matches(first), counted_matches(second)) for name, first, second in pairs)
+    found = {name: approximate_randomisation(first, second) for name, first, second in counted}
     corrected = holm([difference.p for difference in found.values()])
     return {name: one._replace(p=p) for (name, one), p in zip(found.items(), corrected, strict=True)}
 

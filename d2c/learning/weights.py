@@ -35,7 +35,6 @@ class Like(NamedTuple):
 
 CODED = {"codes": Like("u1", 2), "steps": Like("f4", 1)}
 SPARSE = {"filled": Like("u1", 1), "values": Like("f2", 1)}  # of a table, before there were codes
-WITH_SLOTS = {"slots": Like("i4", 1), "values": Like("f4", 1)}  # as of 0.2.0
 FINENESS = 32  # steps in the root mean square of weights: of a hundred trees two or three become others
 _MOST = (1 << 15) - 1  # steps of the largest weight
 _AT_ONCE = 1 << 20  # weights: of all at once the whole numbers would take as much memory as they
@@ -140,23 +139,18 @@ def kept_in(path: Path) -> Mapping[str, Like]:
     """Return the arrays that a file keeps a table as. Raises ModelError for no such file."""
     check_file(path, MOST_BYTES)
     with reading(path), zipfile.ZipFile(path) as archive:
-        names = {name.removesuffix(".npy") for name in archive.namelist()}
-        return next((kind for kind in (WITH_SLOTS, SPARSE) if kind.keys() <= names), CODED)
+        return SPARSE if "filled.npy" in archive.namelist() else CODED
 
 
 def dense(arrays: Mapping[str, NDArray[Any]], bits: int) -> Floats:
-    """Return the weights [2^bits] of a file, of which older ones kept some. Raises ValueError for what does
-    not fit."""
-    if not isinstance(bits, int) or not 1 <= bits <= MOST_BITS:
-        raise ValueError(f"a table of 2^{bits} weights")
+    """Return the weights [2^bits] of a file of either kind. Raises ValueError for what does not fit."""
     size = 1 << bits
     if "codes" in arrays:
         [weights] = decoded(arrays, [size])
         return weights
-    values = arrays["values"]
-    slots = filled_slots(arrays["filled"], size) if "filled" in arrays else arrays["slots"]
-    if len(slots) != len(values) or (len(slots) and not 0 <= slots.min() <= slots.max() < size):
-        raise ValueError("the slots of the weights are out of range")
+    slots, values = filled_slots(arrays["filled"], size), arrays["values"]
+    if len(slots) != len(values):
+        raise ValueError("not a value for each slot of the weights")
     check_numbers(values)
     weights = np.zeros(size, np.float32)
     weights[slots] = values

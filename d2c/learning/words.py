@@ -23,11 +23,11 @@ UNKNOWN = 1  # number of a rare word of no known class, and of an unknown tag; 0
 
 @dataclass(frozen=True, kw_only=True)
 class NamesFile:
-    """The names of a lexicon in the JSON file of a model, in order; models of 0.2.0 have no morphology."""
+    """The names of a lexicon in the JSON file of a model, in order."""
 
     words: list[str]
     tags: list[str]
-    morphs: list[str] = field(default_factory=list)
+    morphs: list[str]
 
 
 @dataclass(frozen=True)

@@ -32,14 +32,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from math import exp, log
+from math import log
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, Self
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
+from d2c.base.arrays import Doubles
 from d2c.base.model_files import read_as, write_settings
 from d2c.base.numbers import Count, Share, Weight
 from d2c.routes.voting.constituents import constituents
@@ -48,7 +48,6 @@ from d2c.trees.ctree import CTree
 from d2c.trees.transforms import collapse
 
 _VERSION = 1  # of the file
-Floats = NDArray[np.float64]
 BIAS = "bias"
 _LEAST, _MOST = 1e-4, 1 - 1e-4  # of a route's share
 _RARE = 10  # constituents: what fewer have is no feature
@@ -58,7 +57,6 @@ _FEWEST = 1000  # constituents from which something can be learned
 _DECAY = 0.3  # inverse strength of the penalty on squared weights
 _TAGS = re.compile(" (after|before|begins|ends) ")  # in the names of features
 _OF_TAGS = 0.3  # their values as the regression sees them: ten times the penalty
-_UNLEARNED = "sentence"  # only in older models: in other text short sentences are no surer
 _LEAST_SURE, _SUREST = 0.005, 0.995  # of what isotonic regression says
 _FOLDS = 5
 
@@ -113,18 +111,18 @@ class Calibration:
     rules:   how often each rule, a label over labels and tags, is in the treebank that was learned from
     words:   that are in it
     sums, shares: rising; what sums of weighted features mean, and between them the line from one to the
-             next; empty: the logistic function of the sum. Older models have none, and no words
+             next
     """
 
     weights: dict[str, Weight]
     rules: Annotated[dict[str, Count], msgspec.Meta(max_length=_KNOWN)]
-    words: Annotated[frozenset[str], msgspec.Meta(max_length=_KNOWN)] = frozenset()
-    sums: tuple[Weight, ...] = ()
-    shares: tuple[Share, ...] = ()
+    words: Annotated[frozenset[str], msgspec.Meta(max_length=_KNOWN)]
+    sums: tuple[Weight, ...]
+    shares: tuple[Share, ...]
 
     def __post_init__(self) -> None:
         rising = [all(a <= b for a, b in pairwise(one)) for one in (self.sums, self.shares)]
-        if not all(rising) or len(self.sums) != len(self.shares):
+        if not self.sums or not all(rising) or len(self.sums) != len(self.shares):
             raise ValueError("what sums of features mean is not rising")
 
     @classmethod
@@ -136,7 +134,7 @@ class Calibration:
         seen = list(ctrees)
         rules = _commonest(rule for ctree in seen for rule in _rules(ctree))
         words = _commonest(form for ctree in seen for form in ctree.tokens.forms)
-        plain = cls({}, rules, frozenset(words))
+        plain = cls({}, rules, frozenset(words), (0.0,), (0.0,))
         rows, right, sentences = list[dict[str, float]](), list[bool](), list[int]()
         for number, judged in enumerate(parses):
             rows += plain.features(judged.ctree, judged.shares)
@@ -149,12 +147,12 @@ class Calibration:
 
     def __call__(self, ctree: CTree, shares: Sequence[float]) -> tuple[float, ...]:
         """Return the probability of each node of a c-tree [K]. shares: what the route says of it [K]"""
-        weights, found = self.weights, list[float]()
-        for row in self.features(ctree, shares):
-            total = weights.get(BIAS, 0.0)
-            total += sum([value * weights.get(name, 0.0) for name, value in row.items()])
-            found.append(total if self.sums else 1 / (1 + exp(-max(-30.0, min(30.0, total)))))
-        return tuple(np.interp(found, self.sums, self.shares).clip(0, 1).tolist() if self.sums else found)
+        weights = self.weights
+        found = [
+            weights.get(BIAS, 0.0) + sum([value * weights.get(name, 0.0) for name, value in row.items()])
+            for row in self.features(ctree, shares)
+        ]
+        return tuple(np.interp(found, self.sums, self.shares).tolist())
 
     def features(self, ctree: CTree, shares: Sequence[float]) -> Iterator[dict[str, float]]:
         """Yield what is seen of each node [K]: names and values."""
@@ -173,7 +171,6 @@ class Calibration:
             yield {
                 "odds": odds,
                 "length": log(end - first),
-                "sentence": log(n),
                 "rule": log(1 + seen[node]) / 5,
                 "new": float(not seen[node]),
                 "new above": float(parents[node] >= 0 and not seen[parents[node]]),
@@ -217,7 +214,7 @@ def _rules(ctree: CTree) -> Iterator[str]:
 
 def _fitted(
     rows: Sequence[dict[str, float]], right: Sequence[bool], sentences: Sequence[int]
-) -> tuple[dict[str, float], Floats]:
+) -> tuple[dict[str, float], Doubles]:
     """Return weights by logistic regression; of what is rare none.
 
     rows, right, sentences: [N] what is seen of each constituent, whether it is right, and its sentence
@@ -232,7 +229,7 @@ def _fitted(
     features = DictVectorizer()
     seen = csr_array(features.fit_transform(rows))
     every = features.get_feature_names_out()
-    learned = (np.bincount(seen.indices) >= _RARE) & (every != _UNLEARNED)
+    learned = np.bincount(seen.indices) >= _RARE
     names = every[learned].tolist()
     scale = np.array([_OF_TAGS if _TAGS.search(name) else 1.0 for name in names])
     table = seen[:, learned] * scale
@@ -247,7 +244,7 @@ def _fitted(
     return {BIAS: np.ravel(model.intercept_).item(), **dict(zip(names, weights, strict=True))}, sums
 
 
-def _isotonic(sums: Floats, right: Sequence[bool]) -> dict[str, Any]:
+def _isotonic(sums: Doubles, right: Sequence[bool]) -> dict[str, Any]:
     """Return `sums` and `shares` of a calibration. sums, right: [N] of each constituent"""
     from sklearn.isotonic import IsotonicRegression
 

@@ -25,7 +25,7 @@ from d2c.protocols.dparser import DependencyParser, Tagger
 from d2c.protocols.route import Route
 from d2c.protocols.training import DEV_WORDS, thinned
 from d2c.routes.compatibility import check_arcs
-from d2c.routes.dparsers import load_dparser, load_tagger, loaded_with
+from d2c.routes.dparsers import DPARSERS, load_dparser, load_tagger
 from d2c.routes.registry import ROUTES, route_class
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
@@ -254,7 +254,8 @@ def load_models(directories: Sequence[Path], **given: Any) -> list[Model]:
     (`allow_pipeline`, ...) is for these. Raises ModelError."""
     names = [read_model_settings(directory).dparser for directory in directories]
     said = [key for key, value in given.items() if value is not None]
-    takers = {key: {name for name in names if loaded_with(name, key)} for key in said}
+    known = {name: DPARSERS[name].loaded for name in names if name in DPARSERS}
+    takers = {key: {name for name, loaded in known.items() if key in loaded} for key in said}
     models = [
         Model.load(directory, **{key: given[key] for key in said if name in (takers[key] or names)})
         for directory, name in zip(directories, names, strict=True)

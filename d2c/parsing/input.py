@@ -84,8 +84,8 @@ def sentences_of(
     lines: Iterable[str], kind: str, rules: TextRules = PENN, file: str = "<text>"
 ) -> Iterator[Sentence]:
     """Yield the same of lines, each with its line break; errors name a file."""
-    words_of, split, _, read = KINDS[kind]
-    if words_of is None:
+    cut_words, split, _, read = KINDS[kind]
+    if cut_words is None:
         yield from read(lines_of(lines, mark=""), file)
         return
     numbered = lines_of(lines, mark=" ")  # offsets stay as they are
@@ -94,7 +94,7 @@ def sentences_of(
             if bad:
                 yield refused(FormatError(file, line.number, 0, _why(line.text)))
             elif line.text.strip():
-                yield sentence_of_line(line, file, words_of, rules)
+                yield sentence_of_line(line, file, cut_words, rules)
 
 
 def kind_of(path: Path) -> str:

@@ -19,9 +19,8 @@ from d2c.base.counting import many
 from d2c.base.errors import FormatError, Refuse, stop
 from d2c.base.files import AnyPath, file_name
 from d2c.parsing.sentence import Offsets, Sentence
-from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.ctree import CTree, Tokens, comment_of
 from d2c.trees.formats.brackets import format_bracket
-from d2c.trees.formats.conllu import comment_of
 from d2c.trees.formats.discbracket import format_discbracket, is_discbracket
 from d2c.trees.formats.format import AS_IT_IS, CFormat, Options, check_text, parse_all
 from d2c.trees.formats.parsed import (

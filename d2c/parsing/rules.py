@@ -15,6 +15,7 @@ from d2c.protocols.dparser import TextRules
 from d2c.routes.dparsers import DPARSERS
 
 _CODE = re.compile("[a-z]{2,3}")
+_INDONESIAN = "id"
 _JAPANESE = "ja"  # is cut by SudachiPy, whose longest words are most like those of treebanks
 _SUDACHI = {"nlp": {"tokenizer": {"split_mode": "C"}}}
 _SUDACHI_TAKES = 49_149 // 4  # characters: so many bytes of UTF-8
@@ -35,7 +36,8 @@ def rules_of(directory: Path, load: Callable[[], Model], language: str | None = 
 
 
 def language_rules(language: str) -> TextRules:
-    """Return spaCy's rules for a language (`de`, `zh`, ...). Raises ModelError where they cannot be had."""
+    """Return spaCy's rules for a language (`de`, `zh`, ...), in Indonesian with all hyphens cut. Raises
+    ModelError where they cannot be had."""
     name = f"--language {language}"
     with needing(f"{name}:", "spacy"):
         from d2c.dparsers.spacy.pipeline import SpacyRules  # first: it imports spaCy without torch
@@ -45,6 +47,10 @@ def language_rules(language: str) -> TextRules:
     with loading(name, "spaCy has no rules"):  # some languages need packages of their own
         if not _CODE.fullmatch(language):
             raise ModelError(f"{name}: a language is two or three small letters, as de or zh")
+        if language == _INDONESIAN:
+            from d2c.dparsers.spacy.indonesian import HyphensCut
+
+            return SpacyRules(HyphensCut())
         if language != _JAPANESE:
             return SpacyRules(spacy.blank(language))
         with needing(f"{name}:", "japanese"):

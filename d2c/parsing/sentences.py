@@ -19,12 +19,14 @@ from d2c.trees.formats.reading import Reading
 from d2c.trees.formats.registry import DTREE_SUFFIXES, treebank_format, treebank_in
 
 
-def has_dtrees(file: Path, reading: Reading) -> bool:
-    """Return whether a file is CoNLL-U, which may have c-trees in comments, by the format that is said or by
-    its name."""
+def has_dtrees(file: Path, reading: Reading, beside: bool = True) -> bool:
+    """Return whether a file is CoNLL-U, by the format that is said or by its name.
+
+    beside: also where its comments hold c-trees, unless a format is said
+    """
     if reading.format_name or not is_called(file, DTREE_SUFFIXES):
         return reading.format_name == CONLLU.name
-    return treebank_in(file) in ("", CONSTITUENCY.name)
+    return treebank_in(file) in (("", CONSTITUENCY.name) if beside else ("",))
 
 
 def is_parsed(file: Path, reading: Reading) -> bool:
@@ -32,12 +34,15 @@ def is_parsed(file: Path, reading: Reading) -> bool:
     return treebank_format(file, reading.format_name).name in PARSED
 
 
-def sentences_in(file: Path, reading: Reading, refusals: Refusals, dtrees: bool = True) -> Iterator[Sentence]:
+def sentences_in(
+    file: Path, reading: Reading, refusals: Refusals, dtrees: bool = True, beside: bool = True
+) -> Iterator[Sentence]:
     """Yield the sentences of a file, also those that could not be parsed. Raises FormatError.
 
     dtrees: of CoNLL-U, too; otherwise a file of that name is refused as a treebank is
+    beside: d-trees also where there are c-trees, as of `has_dtrees`
     """
-    if dtrees and has_dtrees(file, reading):
+    if dtrees and has_dtrees(file, reading, beside):
         read = read_conllu(file, refusals, charset=reading.charset)
         return (Sentence(dtree.tokens, dtree=dtree) for dtree in read)
     form = treebank_format(file, reading.format_name)
@@ -56,7 +61,7 @@ def numbered_sentences(file: Path, reading: Reading, dtrees: bool = False) -> It
     named. Raises FormatError.
     """
     refusals, told = Refusals(reading.faults), reading.faults.skipped or reading.faults.no_tree
-    read = sentences_in(file, reading, refusals, dtrees and not treebank_in(file))
+    read = sentences_in(file, reading, refusals, dtrees, beside=False)
     for count, sentence in enumerate(refusals.over(read), 1):
         number = count + refusals.count
         if sentence.error:

@@ -251,8 +251,8 @@ class BatchParser:
         (ctree, shares), options, model = found, self._options, self._model
         alternatives = list[tuple[CTree, float | None]]()
         if ctree is not None and options.best > 1:
-            for log, other in model.route.decode_k_best(dtree, options.best, sentence.wanted):
-                alternatives.append((other, None if log is None else exp(log)))
+            for share, other in model.route.decode_k_best(dtree, options.best, sentence.wanted):
+                alternatives.append((other, None if share is None else exp(share)))
             # All derivations of a tree that were found count, the best one says where it comes among them.
             alternatives[1:] = sorted(alternatives[1:], key=lambda one: one[1] or 0.0, reverse=True)
         if ctree is not None and shares is not None:

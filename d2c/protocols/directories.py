@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from d2c.base import model_files
-from d2c.base.errors import ModelError, ParameterError
+from d2c.base.errors import ModelError
 
 SETTINGS, TAGGER_SETTINGS = "dparser.json", "tagger.json"
 
-# What settings were called in the files of version 0.3 and before.
+# What settings are called in files from before they had today's names, as in that of `en`.
 _FORMER_NAMES = {"bert_model": "transformer"}
 
 
@@ -53,12 +53,6 @@ class ModelFormat(NamedTuple):
         return model_files.as_type(given, dict[str, str | int | float | None])
 
 
-@contextmanager
-def loading(source: Path | str, what: str = "cannot be loaded") -> Iterator[None]:
+def loading(source: Path | str, what: str = "cannot be loaded") -> AbstractContextManager[None]:
     """Turn whatever a library does when it reads someone else's data into a ModelError of one line."""
-    try:
-        yield
-    except Exception as error:  # of any kind: it is what broken data led the library to do
-        if isinstance(error, ModelError) and not isinstance(error, ParameterError):
-            raise
-        raise ModelError(f"{source}: {what}: {model_files.first_line(error)}") from error
+    return model_files.reading(source, f"{what}: {{}}")

@@ -212,9 +212,13 @@ class TrainedTagger(ABC):
         """Learn, and leave the model with the best accuracy on the second file; errors: `Tagger`."""
         train = read_tagged(train_conllu)
         dev = [dtree.tokens for dtree in thinned([*read_conllu(dev_conllu)], DEV_WORDS)]
+
+        def scores() -> Mapping[str, float]:
+            return {"accuracy": accuracy(dev, self.tag(one.forms for one in dev))}
+
         with self._seeded(), whole_directory(directory, self.FORMAT.file) as staging:
             self.tags_ = tags_of(train)
-            settings = self._fit((train, dev), self._evaluating(dev, progress), staging)
+            settings = self._fit((train, dev), evaluating(progress, scores, "tagger"), staging)
             self.FORMAT.write(staging, {"tags": self.tags_} | settings, self.settings)
         return self
 
@@ -228,7 +232,7 @@ class TrainedTagger(ABC):
         with loading(directory):
             tagger = cls._of(said, device)
             tagger.tags_ = as_type(said["tags"], tuple[str, ...])
-            tagger._restore(Path(directory), said)
+            tagger._restore(Path(directory))
             next(tagger.tag([(EMPTY_FORM,)]))  # what cannot tag says so now
         return tagger
 
@@ -242,11 +246,6 @@ class TrainedTagger(ABC):
                 if len(tags) != len(forms):
                     raise AssertionError(f"{len(tags)} words came back for {len(forms)}")
                 yield Tokens(tuple(forms), tuple(tags))
-
-    def _evaluating(self, dev: Sequence[Tokens], progress: Report) -> Evaluate:
-        return evaluating(
-            progress, lambda: {"accuracy": accuracy(dev, self.tag(one.forms for one in dev))}, "tagger"
-        )
 
     def _seeded(self) -> AbstractContextManager[None]:
         return seeded(self.settings.seed)
@@ -264,7 +263,7 @@ class TrainedTagger(ABC):
         """
 
     @abstractmethod
-    def _restore(self, directory: Path, said: dict[str, Any]) -> None:
+    def _restore(self, directory: Path) -> None:
         """Read what `_fit` left. Raises what broken files lead a library to raise."""
 
     @abstractmethod

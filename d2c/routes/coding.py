@@ -109,9 +109,10 @@ class Encode:
     statistics: bool
 
     def __call__(self, batch: FileBatch) -> Coded:
-        statistics = Statistics() if self.statistics else None
+        statistics, uncovered = Statistics() if self.statistics else None, Uncovered()
 
         def encoded(ctree: CTree) -> str:
+            ctree = self.rules.headed(ctree, uncovered)
             dtree = self.route.encode(ctree)
             if statistics:
                 statistics.count(ctree, dtree)
@@ -120,8 +121,7 @@ class Encode:
         refused: list[FormatError] = []
         refusals = Refusals(Faults(skipped=refused.append))
         ctrees, file = self.reading.trees_of(batch, refusals), file_name(batch.file)
-        uncovered = Uncovered()
-        lines = [*each_located(encoded, uncovered.over(ctrees, self.rules), file, refusals)]
+        lines = [*each_located(encoded, ctrees, file, refusals)]
         text = "".join(lines)
         return Coded(text, len(lines), file, refused, statistics=statistics, uncovered=uncovered)
 

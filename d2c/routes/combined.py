@@ -109,11 +109,6 @@ class Combined(Route):
         TwoStage.warm_up(train)
         ConstrainedCKY.warm_up(train)
 
-    @classmethod
-    def warm_up_packed(cls) -> None:
-        """Compile those of the chart."""
-        ConstrainedCKY.warm_up_packed()
-
     def save(self, directory: Path) -> None:
         """Write both routes into a directory, made if absent."""
         self.labeler.save(directory / _LABELER)

@@ -104,11 +104,6 @@ TAGGERS = {
         path="d2c.dparsers.spacy.tagger:SpacyTagger", extra="spacy", settings=SpacyTaggerSettings
     ),
 }
-# What models of before name, or users remember, and what there is in its place.
-_GONE = {
-    ("tagger", "nltk"): "is no longer part of d2c; train the model again with --tagger spacy",
-    ("d-parser", "stanza:transition"): "is no longer part of d2c; take stanza or transition",
-}
 # Two commands: a `;` inside quotes ends none. A quote that is not closed is a character.
 _COMMANDS = re.compile(r"""((?:[^;'"\\]|\\.|'[^']*'|"(?:[^"\\]|\\.)*"|['"\\])*+);(.*)""", re.DOTALL)
 
@@ -144,7 +139,6 @@ def make_dparser(dparser: str, said: SharedSettings | None = None) -> Dependency
     settings that it does not have.
     """
     name, said = dparser.partition(":")[0], said or SharedSettings()
-    _check_gone("d-parser", dparser)
     made = class_of("d-parser", DPARSERS, name)
     row, own = DPARSERS[name], _own(dparser)
     known = types_of(row.settings)
@@ -156,30 +150,15 @@ def make_dparser(dparser: str, said: SharedSettings | None = None) -> Dependency
 
 def make_tagger(name: str, said: SharedSettings | None = None) -> Tagger:
     """Make an untrained tagger; settings that it does not have are left out. Raises ModelError."""
-    made, row = _tagger_class(name), TAGGERS[name]
+    made, row = class_of("tagger", TAGGERS, name), TAGGERS[name]
     known = types_of(row.settings)
     settings = {one: value for one, value in _said(said or SharedSettings()).items() if one in known}
     return cast(Tagger, made(row.settings(**settings)))
 
 
-def _tagger_class(name: str) -> type[Any]:
-    _check_gone("tagger", name)
-    return class_of("tagger", TAGGERS, name)
-
-
-def _check_gone(role: str, name: str) -> None:
-    if instead := _GONE.get((role, name)):
-        raise ModelError(f"the {role} {name} {instead}")
-
-
 def takes(registry: Mapping[str, DParserRow], name: str, setting: str) -> bool:
     """Return whether there is such a d-parser or tagger, and it has a setting."""
     return name in registry and setting in types_of(registry[name].settings)
-
-
-def loaded_with(name: str, parameter: str) -> bool:
-    """Return whether there is such a d-parser, and its `load` has a parameter."""
-    return name in DPARSERS and parameter in DPARSERS[name].loaded
 
 
 def load_dparser(name: str, directory: Path, given: Mapping[str, Any]) -> DependencyParser:
@@ -190,24 +169,17 @@ def load_dparser(name: str, directory: Path, given: Mapping[str, Any]) -> Depend
     said = {one: value for one, value in given.items() if value is not None}
     if name in DPARSERS:
         _check(name, said, DPARSERS[name].loaded)
-        opened = _opened(name, directory, said)
-        if opened is not None:
-            return opened
+        if quick := DPARSERS[name].quick:
+            opened = class_of("d-parser", {name: quick}, name).opened(directory, **said)
+            if opened is not None:
+                return cast(DependencyParser, opened)
     load, row = class_of("d-parser", DPARSERS, name).load, DPARSERS[name]
     return cast(DependencyParser, load(directory, **{one: said[one] for one in row.loaded if one in said}))
 
 
-def _opened(name: str, directory: Path, said: Mapping[str, Any]) -> DependencyParser | None:
-    """Return what the `quick` class of a registered d-parser opens, if there is one, and it can."""
-    quick = DPARSERS[name].quick
-    if quick is None:
-        return None
-    return cast(DependencyParser | None, class_of("d-parser", {name: quick}, name).opened(directory, **said))
-
-
 def load_tagger(name: str, directory: Path, device: str | None) -> Tagger:
     """Load a tagger from a directory; those that have no choice of a device ignore it. Raises ModelError."""
-    load = _tagger_class(name).load
+    load = class_of("tagger", TAGGERS, name).load
     return cast(Tagger, load(directory, device) if "device" in TAGGERS[name].loaded else load(directory))
 
 

@@ -18,7 +18,7 @@ from concurrent.futures import Future
 from typing import Any, NamedTuple
 
 from d2c.base.errors import shortened
-from d2c.base.workers import GONE, Failed, ProcessPool
+from d2c.base.workers import DIED, Failed, ProcessPool
 from d2c.serving.tasks import Answer, Service, Task, refusal, too_late
 
 _AGAIN = 1.0  # seconds until a worker is started again that has died as it loaded the model
@@ -28,7 +28,6 @@ _LOOK = 1.0  # seconds after which one that has nothing to do is looked at: it m
 _TICK = 0.1  # seconds between two looks at how long no worker was ready
 _PATIENCE = 60.0  # seconds without any worker that do not count in the time of a request
 _LATE = Failed("it took too long", gone=True)
-_DIED = Failed(GONE, gone=True)  # as the pool has it
 
 
 class _Waiting(NamedTuple):
@@ -106,7 +105,7 @@ class Workers:
         """Answer requests by one process, until this one is closed."""
         while not self._closed:
             if pool.answers(0):  # nothing was asked: it has died
-                self._renew(pool, _DIED)
+                self._renew(pool, DIED)
             elif batch := self._batch():
                 self._work(pool, batch)
 
@@ -133,7 +132,7 @@ class Workers:
             return
         if answers.gone:
             self._set_ready(pool, False)
-        if not batch[0].again and (len(batch) > 1 or answers == _DIED):
+        if not batch[0].again and (len(batch) > 1 or answers == DIED):
             with self._changed:
                 self._waiting.extendleft(one._replace(again=True) for one in reversed(batch))
                 self._changed.notify_all()

@@ -40,8 +40,8 @@ def fit_to_convention(route: Route, dparser: DependencyParser, data: Data, progr
         )
     )
     gold, headed = with_induced_heads(gold, dtrees), with_induced_heads(dev, dev_dtrees)
-    route.fit_grammar(gold, dtrees)
     if headed and progress is not None:
+        route.fit_grammar(gold, dtrees)
         pairs = counted(zip(headed, dev_dtrees, strict=True), "oracle")
         nearest = [route.oracle(*pair) for pair in pairs]
         f1 = bracket_scores(dev, nearest, gaps=route.gaps_).f1

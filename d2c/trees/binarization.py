@@ -1,4 +1,4 @@
-"""C-trees as derivations that attach one dependent at a time: the binarization of PAD, and its reverse.
+"""C-trees as derivations that attach one dependent at a time: the binarization of PAD; and as binary trees.
 
 Section 3.3 of "Transforming Dependencies into Phrase Structures" (Kong, Rush and Smith, 2015) and section
 3.4 of its draft "Parsing Dependencies". Every node is binarized relative to its head child. So all that
@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from d2c.trees.ctree import CTree, Tokens
-from d2c.trees.dtree import head_outward, modifiers_of, top_down
+from d2c.trees.ctree import CTree
+from d2c.trees.dtree import head_outward
 from d2c.trees.marks import HEAD
 from d2c.trees.transforms import collapse
 
@@ -112,48 +112,6 @@ def binarize(ctree: CTree, scheme: Binarization = simple) -> tuple[list[int], De
         nearest[h], farthest[h] = (left or [nearest[h]])[-1], (right or [farthest[h]])[-1]
         derivation[h] += scheme(label, [name_of[m] for m in left], [name_of[m] for m in right])
     return heads, derivation if nested else None
-
-
-def unbinarize(
-    tokens: Tokens, heads: Sequence[int], derivation: Sequence[Sequence[Step]], top: str | None = None
-) -> CTree:
-    """Return the c-tree of a derivation; each word's dependents are taken from the head outward.
-
-    An attachment by the glue rule adds a child to the node that is there, or puts a node over a pre-terminal;
-    a unary step from an unfinished constituent finishes it. Raises ValueError where steps and dependents do
-    not match.
-    """
-    n = len(heads)
-    labels: list[str] = []
-    children: list[list[int]] = []
-    head_children: list[int] = []
-    psi = list(range(n))  # ψ, as in `d2c.trees.conversion`
-    first = list(range(n))  # leftmost token of each node
-    modifiers = modifiers_of(heads)
-    for h in reversed(top_down(heads)):
-        dependents = tuple(map(iter, head_outward(h, modifiers[h])))
-        symbol = Symbol(tokens.tags[h], "tag")
-        for kind, parent in derivation[h]:
-            if symbol.is_tag or (symbol.is_whole and parent.bar != GLUE):
-                labels.append(parent.label)
-                children.append([psi[h]])
-                head_children.append(psi[h])
-                first.append(first[psi[h]])
-                psi[h] = n + len(labels) - 1
-            if kind != UNARY:
-                dependent = next(dependents[kind], None)
-                if dependent is None:
-                    raise ValueError(f"the derivation attaches too many dependents to token {h + 1}")
-                children[psi[h] - n].append(psi[dependent])
-                first[psi[h]] = min(first[psi[h]], first[psi[dependent]])
-            if parent.bar != GLUE:
-                symbol = parent
-            elif symbol.is_tag:
-                symbol = Symbol(parent.label)
-        if not symbol.is_whole or any(next(rest, None) is not None for rest in dependents):
-            raise ValueError(f"the derivation of token {h + 1} ends too early")
-    in_order = tuple(tuple(sorted(kids, key=first.__getitem__)) for kids in children)
-    return CTree(tokens, tuple(labels), in_order, tuple(head_children), top)
 
 
 def binarized(ctree: CTree, how: str) -> CTree:

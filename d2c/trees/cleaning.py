@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import accumulate, compress
 from typing import Any
 
 from d2c.base.counting import many
-from d2c.trees.ctree import CTree, Tokens, trusted_ctree, trusted_tokens
+from d2c.trees.ctree import CTree, Tokens, trusted_ctree
 
 WRAPPERS = ("", "TOP", "ROOT", "S1", "VROOT")
 _BASIC = re.compile(r"(?:([-=|#^~_[]).*?\1|.)[^-=|#^~_[]*", re.DOTALL)
@@ -43,9 +42,9 @@ def take_wrapper(labels: list[str], children: list[Any], clean: bool) -> str | N
 
 def unwrap(ctree: CTree, clean: bool) -> CTree:
     """Return the tree with its wrapper moved from the nodes to `top`; see `take_wrapper`."""
-    labels, children = list(ctree.labels), list(ctree.children)
-    if not labels or labels[-1] not in WRAPPERS:
+    if not ctree.labels or ctree.labels[-1] not in WRAPPERS:
         return ctree
+    labels, children = list(ctree.labels), list(ctree.children)
     top = take_wrapper(labels, children, clean)
     return CTree(
         ctree.tokens,
@@ -81,11 +80,6 @@ def basic_label(label: str) -> str:
     return match[0] if match else label
 
 
-def keep_tokens(ctree: CTree, indices: Iterable[int]) -> CTree | None:
-    """Keep some of the tokens and the nodes above them; None for no tokens; see `without_tokens`."""
-    return without_tokens(ctree, set(range(len(ctree.tokens))).difference(indices))
-
-
 def without_tokens(ctree: CTree, gone: set[int]) -> CTree | None:
     """Remove some of the tokens and the nodes over nothing else, which join `gone`; None where no token is
     left. A node whose head child goes gets the leftmost."""
@@ -116,11 +110,8 @@ def without_tokens(ctree: CTree, gone: set[int]) -> CTree | None:
 def choose_tokens(tokens: Tokens, stays: Sequence[bool]) -> Tokens:
     """Return some of the tokens, with what is known of them; stays: whether each is one of them."""
     forms, tags = tuple(compress(tokens.forms, stays)), tuple(compress(tokens.tags, stays))
-    chosen = trusted_tokens(forms, tags)
-    if tokens.lemmas is None and tokens.morphs is None and not tokens.comments:
-        return chosen
     lemmas, morphs = [column and tuple(compress(column, stays)) for column in (tokens.lemmas, tokens.morphs)]
-    return replace(chosen, lemmas=lemmas, morphs=morphs, comments=tokens.comments)
+    return Tokens(forms, tags, lemmas, morphs, tokens.comments)
 
 
 def unescape(word: str) -> str:

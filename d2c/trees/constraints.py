@@ -9,14 +9,14 @@ in. Every `SpanConstraints` can be obeyed. Time is that of a comparison of each 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, combinations, count
 from numbers import Integral
 from typing import Any, NamedTuple
 
 from d2c.base.counting import many
 from d2c.trees.compatible import cross
-from d2c.trees.ctree import CTree, bits_of, child_over, tree_of
+from d2c.trees.ctree import CTree, bits_of, tree_of
 from d2c.trees.formats.brackets import escape
 from d2c.trees.formats.format import check_text
 
@@ -146,9 +146,9 @@ def obeying(
         nodes = _without_crossing(nodes, required.tokens, constraints)
         _put_in(nodes, required, constraints)
     nodes.sort(key=lambda node: node.tokens.bit_count())
-    tree = tree_of(ctree.tokens, [(node.label, [*bits_of(node.tokens)]) for node in nodes], ctree.top)
-    if ctree.head_children is not None:
-        tree = replace(tree, head_children=child_over(tree, [node.head for node in nodes]))
+    rows = [(node.label, [*bits_of(node.tokens)]) for node in nodes]
+    kept = None if ctree.head_children is None else [node.head for node in nodes]
+    tree = tree_of(ctree.tokens, rows, ctree.top, kept)
     return tree, None if confidences is None else tuple(node.share for node in nodes)
 
 

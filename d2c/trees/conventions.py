@@ -14,7 +14,7 @@ from itertools import compress
 from sys import intern
 from typing import Literal
 
-from d2c.trees.cleaning import WRAPPERS, is_punctuation, take_wrapper, without_tokens
+from d2c.trees.cleaning import is_punctuation, unwrap, without_tokens
 from d2c.trees.ctree import CTree, trusted_ctree, trusted_tokens
 
 EMPTY_TAG = "-NONE-"
@@ -84,9 +84,6 @@ class Known(dict[str, str]):
         super().__init__()
         self.meaning = meaning
 
-    def __call__(self, label: str) -> str:
-        return self[label]
-
     def __missing__(self, label: str) -> str:
         if len(self) >= _MOST_KNOWN:
             self.clear()
@@ -116,11 +113,6 @@ class Convention:
         """Return whether a token is an empty element."""
         return tag == EMPTY_TAG or (form[:1] in self.begins and self.by_form(form, tag))
 
-    def empty(self, ctree: CTree) -> list[bool]:
-        """Return [n] which tokens are no text."""
-        no_text = self.no_text(ctree)
-        return [i in no_text for i in range(len(ctree.tokens))]
-
     def no_text(self, ctree: CTree) -> set[int]:
         """Return the tokens that are no text: empty elements, and what stands below a node of `not_text`."""
         tokens, begins, by_form = ctree.tokens, self.begins, self.by_form
@@ -144,15 +136,11 @@ class Convention:
     def without_functions(self, ctree: CTree) -> CTree:
         """Return a tree with categories for labels, tags without functions, and a wrapper without a label
         called TOP."""
-        tokens, heads, children = ctree.tokens, ctree.head_children, ctree.children
+        tokens, top = ctree.tokens, "TOP" if ctree.top == "" else ctree.top
         tokens = trusted_tokens(tokens.forms, tuple(map(self.tag.__getitem__, tokens.tags)), tokens)
-        labels, top = tuple(map(self.category.__getitem__, ctree.labels)), ctree.top
-        if top is None and labels and labels[-1] in WRAPPERS:
-            rows, names = list(children), list(labels)
-            top = take_wrapper(names, rows, clean=True)
-            labels, children = tuple(names), tuple(rows)
-            heads = heads and heads[: len(labels)]
-        return trusted_ctree(tokens, labels, children, heads, "TOP" if top == "" else top)
+        labels = tuple(map(self.category.__getitem__, ctree.labels))
+        named = trusted_ctree(tokens, labels, ctree.children, ctree.head_children, top)
+        return unwrap(named, clean=True) if top is None else named
 
 
 PENN_TREEBANK = Convention("penn", Known(strip_function), Known(_tag_without_function), "*", _is_trace)

@@ -247,10 +247,18 @@ def is_failed(tokens: Tokens) -> bool:
     return tokens.forms == NO_CTREE.tokens.forms == tokens.tags
 
 
+def comment_of(comments: Iterable[str], name: str) -> str | None:
+    """Return the value of a name in comments: `1` of `sent_id = 1`, and of `sent_id=1`."""
+    for comment in comments:
+        key, equals, value = comment.partition("=")
+        if equals and key.strip() == name:
+            return value.strip()
+    return None
+
+
 def why_failed(tokens: Tokens) -> str:
     """Return why the sentence of a `NO_CTREE` has no tree: what its comment `error = ...` says."""
-    said = (one.removeprefix("error = ") for one in tokens.comments if one.startswith("error = "))
-    return next(said, "was not parsed")
+    return comment_of(tokens.comments, "error") or "was not parsed"
 
 
 def joined(blocks: Sequence[Block]) -> tuple[Block, ...]:
@@ -299,20 +307,28 @@ def ordered(ctree: CTree, root: int) -> CTree:
     return canonical(replace(ctree, children=in_order), root)
 
 
-def tree_of(tokens: Tokens, nodes: Iterable[tuple[str, Sequence[int]]], top: str | None) -> CTree:
-    """Return the c-tree of nodes in an order in which children precede their parents; without head children.
+def tree_of(
+    tokens: Tokens,
+    nodes: Iterable[tuple[str, Sequence[int]]],
+    top: str | None,
+    heads: Sequence[int] | None = None,
+) -> CTree:
+    """Return the c-tree of nodes in an order in which children precede their parents.
 
     nodes: a label and the sorted tokens of each, some of the sentence's
+    heads: a token of each node, the child over which is its head child; None where none are known
 
     Raises ValueError where they are no tree over all tokens.
     """
     over = list(range(len(tokens)))  # the highest node so far over each token
-    labels, children = list[str](), list[tuple[int, ...]]()
+    labels, children, head_children = list[str](), list[tuple[int, ...]](), list[int]()
     size = [1] * len(tokens)
-    for label, below in nodes:
+    for number, (label, below) in enumerate(nodes):
         kids = tuple(dict.fromkeys([over[token] for token in below]))
         if sum([size[kid] for kid in kids]) != len(below):
             raise ValueError(f"{label!r} over tokens {below[0]} to {below[-1]} crosses another constituent")
+        if heads is not None:
+            head_children.append(over[heads[number]])
         for token in below:
             over[token] = len(size)
         size.append(len(below))
@@ -320,17 +336,7 @@ def tree_of(tokens: Tokens, nodes: Iterable[tuple[str, Sequence[int]]], top: str
         children.append(kids)
     if size[-1] != len(tokens):
         raise ValueError("no constituent is over all tokens")
-    return CTree(tokens, tuple(labels), tuple(children), None, top)
-
-
-def child_over(tree: CTree, tokens: Sequence[int]) -> tuple[int, ...]:
-    """Return [K] the child of each node that is over a token [K], which is one of the node's."""
-    children, over = list[int](), list(range(len(tree.tokens)))
-    for node, (token, yield_) in enumerate(zip(tokens, tree.yields()[len(over) :], strict=True), len(over)):
-        children.append(over[token])
-        for below in yield_:
-            over[below] = node
-    return tuple(children)
+    return CTree(tokens, tuple(labels), tuple(children), None if heads is None else tuple(head_children), top)
 
 
 def bits_of(number: int) -> Iterator[int]:

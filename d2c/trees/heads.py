@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from importlib import resources
@@ -21,11 +21,10 @@ from pathlib import Path
 from d2c.base.counting import many
 from d2c.base.errors import FormatError
 from d2c.base.files import open_input
-from d2c.trees.cleaning import punctuates
 from d2c.trees.ctree import CTree, trusted_ctree
 from d2c.trees.dtree import depths
-from d2c.trees.marks import NOTHING_MARKED
-from d2c.trees.scores.matches import percent
+from d2c.trees.marks import NOTHING_MARKED, shown_heads
+from d2c.trees.scores.matches import Counts, percent
 
 SEARCHES = ("left", "right", "leftdis", "rightdis")
 _KEYWORDS = ("punctuation", "conjunction", "default")
@@ -150,11 +149,10 @@ class MarkedHeads(HeadRules):
 
     def apply(self, ctree: CTree, uncovered: Uncovered | None = None) -> CTree:
         """Find the head children of a tree in which none is marked, and count its nodes."""
-        below = [not punctuates(form) for form in ctree.tokens.forms] + [True] * len(ctree.labels)
-        heads = tuple([next((kid for kid in kids if below[kid]), kids[0]) for kids in ctree.children])
+        heads, _ = shown_heads([""] * (ctree.root + 1), ctree.tokens.forms, ctree.children)
         if uncovered is not None:
             uncovered.unmarked += _branching(ctree)
-        return replace(ctree, head_children=heads)
+        return replace(ctree, head_children=tuple(heads))
 
     def headed(self, ctree: CTree, uncovered: Uncovered | None = None) -> CTree:
         """Return the c-tree with its own head children, or with those that `apply` finds."""
@@ -170,26 +168,14 @@ def _branching(ctree: CTree) -> int:
 
 
 @dataclass
-class Uncovered:
+class Uncovered(Counts):
     """Counts nodes with several children, and those of them whose own rules find no head child; where the
-    treebank is to mark heads, those of trees in which one is marked, and of the others."""
+    treebank is to mark heads, those of trees in which one is marked, and of the others. Adds with `+`."""
 
     nodes: int = 0
     without: int = 0
     marked: int = 0
     unmarked: int = 0
-
-    def over(self, ctrees: Iterable[CTree], rules: HeadRules) -> Iterator[CTree]:
-        """Yield the c-trees with head children; those that have some already are counted only as marked."""
-        for ctree in ctrees:
-            yield rules.headed(ctree, self)
-
-    def add(self, other: Uncovered) -> None:
-        """Add the counts of another batch of the treebank."""
-        self.nodes += other.nodes
-        self.without += other.without
-        self.marked += other.marked
-        self.unmarked += other.unmarked
 
     def check_marked(self, file: str) -> None:
         """Raise FormatError where heads are to be marked, and none is."""

@@ -7,6 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
+from itertools import accumulate
 from typing import Any
 
 from nltk.tree import Tree
@@ -159,7 +160,7 @@ def dtree_svg(dtree: DrawnDTree) -> str:
         _LETTER * max(map(width_of, texts)) + _GAP
         for texts in zip(tokens.forms, tokens.tags, labels, strict=True)
     ]
-    centres = [sum(widths[:i]) + widths[i] / 2 for i in range(n)]
+    centres = [end - width / 2 for end, width in zip(accumulate(widths), widths, strict=True)]
     levels = _levels(dtree.heads)
     base = _ROW * (max(levels) + 2)
     elements = []
@@ -269,14 +270,17 @@ def _attachment(dtree: DrawnDTree, m: int) -> str:
 
 def _levels(heads: Sequence[int]) -> list[int]:
     """Return [n] a height for each arc, from 1 on, above the arcs that it overlaps and that are shorter; 0
-    for the root and for heads outside the sentence."""
-    inside = range(1, len(heads) + 1)
-    spans = {m: (min(m, head - 1), max(m, head - 1)) for m, head in enumerate(heads) if head in inside}
-    levels = [0] * len(heads)
-    for m in sorted(spans, key=lambda m: spans[m][1] - spans[m][0]):
-        first, last = spans[m]
-        below = [levels[k] for k, (a, b) in spans.items() if levels[k] and a < last and b > first]
-        levels[m] = 1 + max(below, default=0)
+    for the root and for heads outside the sentence. Takes time of the sum of the arcs' lengths."""
+    spans = dict[int, tuple[int, int]]()  # of places: 2i is word i, 2i + 1 what is between it and the next
+    for m, head in enumerate(heads):
+        if 1 <= head <= len(heads):
+            first, last = min(m, head - 1), max(m, head - 1)
+            # An arc is over all between its words; that of a word to itself is over this word.
+            spans[m] = (2 * first + 1, 2 * last) if first < last else (2 * first, 2 * first + 1)
+    levels, heights = [0] * len(heads), [0] * (2 * len(heads))  # of arcs; of the highest over each place
+    for m, (begin, end) in sorted(spans.items(), key=lambda span: span[1][1] - span[1][0]):
+        levels[m] = 1 + max(heights[begin:end])
+        heights[begin:end] = [levels[m]] * (end - begin)
     return levels
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from operator import ne
 
-from d2c.trees.dtree import is_projective, subtrees, top_down
+from d2c.trees.dtree import is_projective, modifiers_of, subtrees, top_down
 
 HEAD_OUTSIDE = "head outside the sentence"
 EXTRA_ROOT = "extra root"
@@ -138,14 +138,10 @@ def _runs_below(heads: Sequence[int]) -> tuple[list[int], list[int]]:
 
 def _intervals(heads: Sequence[int]) -> tuple[list[int], list[int]]:
     """Return numbers such that k descends from a, or is it, where enter[a] <= enter[k] < leave[a]."""
-    order, (_, _, size) = top_down(heads), subtrees(heads)
-    enter, leave = [0] * len(heads), [0] * len(heads)
-    free = [0] * len(heads)  # the first number not yet given away below each token
-    for m in order:
-        h = heads[m] - 1
-        if h >= 0:
-            enter[m] = free[h]
-            free[h] += size[m]
-        free[m] = enter[m] + 1
-        leave[m] = enter[m] + size[m]
-    return enter, leave
+    modifiers, (_, _, size) = modifiers_of(heads), subtrees(heads)
+    enter, stack = [0] * len(heads), [heads.index(0)]
+    for number in range(len(heads)):  # places in preorder
+        m = stack.pop()
+        enter[m] = number
+        stack += modifiers[m]
+    return enter, [first + count for first, count in zip(enter, size, strict=True)]

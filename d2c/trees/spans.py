@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from d2c.trees.cleaning import choose_tokens
+from d2c.trees.conversion import to_dependencies
 from d2c.trees.ctree import Block, CTree, joined, trusted_ctree
 
 
@@ -93,7 +94,8 @@ class Span:
     def governor(self) -> int | None:
         """Return the token on which its head depends; None for the sentence's head, and without heads."""
         every, node = self.place
-        return every.governors[node] if every.governors else None
+        head = every.arcs[every.heads[node]] if every.heads else 0
+        return head - 1 if head else None
 
     @property
     def start(self) -> int:
@@ -186,16 +188,9 @@ class Constituents:
         return None if self.ctree.head_children is None else self.ctree.lexical_heads()
 
     @cached_property
-    def governors(self) -> list[int | None] | None:
-        """Return [n + K] the token on which the head of each node depends; None where it is the root."""
-        heads, n = self.heads, len(self.ctree.tokens)
-        if heads is None:
-            return None
-        found: list[int | None] = [None] * len(heads)
-        for node in range(self.ctree.root, n - 1, -1):
-            for kid in self.ctree.children[node - n]:
-                found[kid] = found[node] if heads[kid] == heads[node] else heads[node]
-        return found
+    def arcs(self) -> tuple[int, ...]:
+        """Return [n] the head of each token, 1..n, or 0 for the root. Raises ValueError without heads."""
+        return to_dependencies(self.ctree).heads
 
     def span(self, node: int) -> Span:
         """Return the span of a node; that of a pre-terminal has the tag as its label, and no confidence."""

@@ -23,17 +23,17 @@ _INDEX = re.compile(r"(?<=.)([-=][0-9]+)(?=[-=]|$)")  # of NP-1=2 it is -1; =2 i
 def resolve_traces(ctree: CTree, convention: Convention = PENN_TREEBANK) -> CTree | None:
     """Turn a tree with traces into the discontinuous tree that they mean: `fill_traces`, then without
     function tags and indices. None where no word is left."""
-    empty = convention.empty(ctree)
-    filled = fill_traces(ctree, empty) if True in empty else ctree
+    no_text = convention.no_text(ctree)
+    filled = fill_traces(ctree, no_text) if no_text else ctree
     return filled and convention.without_functions(filled)
 
 
-def fill_traces(ctree: CTree, empty: Sequence[bool]) -> CTree | None:
+def fill_traces(ctree: CTree, no_text: set[int]) -> CTree | None:
     """Put antecedents where their traces are, and remove empty elements and the nodes over nothing else.
 
     None where no word is left.
 
-    empty: [n] whether a token is no word
+    no_text: the tokens that are no words
 
     Of the traces *T*, *ICH*, *RNR* and *EXP* with the index of a constituent; the index is on the trace (as
     in the WSJ) or on the node over it (as in CRAFT). Of several traces of one antecedent the first counts;
@@ -42,7 +42,7 @@ def fill_traces(ctree: CTree, empty: Sequence[bool]) -> CTree | None:
     """
     n, tokens = len(ctree.tokens), ctree.tokens
     parents = ctree.parents()
-    empty = list(empty)
+    empty = [i in no_text for i in range(n)]  # and then of nodes
     for kids in ctree.children:
         empty.append(all(empty[kid] for kid in kids))
     antecedents: dict[str, int] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import compress
 
@@ -14,7 +14,7 @@ from d2c.trees.ctree import CTree, Tokens, ordered
 _BLOCK = re.compile(r"(.+)\*([0-9]+)(?:\.([0-9]+))?", re.DOTALL)
 
 
-def move_punctuation(ctree: CTree, is_mark: Callable[[str], bool] = punctuates) -> CTree:
+def move_punctuation(ctree: CTree) -> CTree:
     """Hang each punctuation mark from the smallest constituent that covers its neighbours.
 
     Its neighbours are the nearest words on either side that are not moved; at the ends of the sentence it
@@ -23,7 +23,7 @@ def move_punctuation(ctree: CTree, is_mark: Callable[[str], bool] = punctuates) 
     gaps are of nothing else.
     """
     n = len(ctree.tokens)
-    marks = [is_mark(form) for form in ctree.tokens.forms]
+    marks = [punctuates(form) for form in ctree.tokens.forms]
     parents = ctree.parents()
     solid = [not mark for mark in marks]  # whether something else than marks is below
     for kids in ctree.children:

@@ -20,7 +20,6 @@ from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.formats.pairs import check_words, side_by_side
 from d2c.trees.formats.reading import Reading
-from d2c.trees.formats.registry import treebank_in
 from d2c.viewing.page import Json, Sentences, page
 
 MOST = 100_000  # sentences of a page: with more of them a browser takes many seconds and GB
@@ -54,9 +53,7 @@ def read_viewed(
 
     for path in files:
         refusals = Refusals(reading.faults)
-        viewed: Iterator[Sentence] = map(
-            _with_reason, sentences_in(path, reading, refusals, not treebank_in(path))
-        )
+        viewed: Iterator[Sentence] = map(_with_reason, sentences_in(path, reading, refusals, beside=False))
         if dtrees is None:
             viewed = each_located(encoded, viewed, file_name(path), refusals)
         else:

@@ -27,10 +27,10 @@ from d2c.learning.adagrad import AdaGrad
 from d2c.learning.adagrad import step as descend
 from d2c.learning.learner import Epoch, Training
 from d2c.learning.settings import LearnerSettings
-from d2c.learning.weights import Like, coded, dense, kept_in, read_arrays, write_arrays
+from d2c.learning.weights import CODED, Like, coded, decoded, read_arrays, write_arrays
 from d2c.learning.words import UNKNOWN, Lexicon, NamesFile, numbered
 from d2c.packed.arc_features import OBSERVED_TOKEN, ObservedTokens
-from d2c.packed.arcs import packed_arcs, with_packed_arcs
+from d2c.packed.arcs import packed_arcs
 from d2c.reduction.encodings import ENCODINGS, encoding_named
 from d2c.reduction.labeler.backbones import Backbones, Repeated
 from d2c.reduction.labeler.features import LabelTemplates
@@ -44,7 +44,6 @@ from d2c.reduction.labeler.over_arcs import (
     dtree_scores,
 )
 from d2c.reduction.labeler.scores import FREE, LabelScorer, LabelTable, label_table_of
-from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.labels import ROOT
 
@@ -131,12 +130,6 @@ class Labeler:
 
         self.weights_ = training.run(len(by_sentence), learn, progress=progress)
         return self
-
-    @classmethod
-    def warm_up(cls, train: bool) -> None:
-        """Compile the kernels of labelling, and those of training if asked, where they are not yet."""
-        dtrees = [DTree(Tokens(("a", "b"), ("A", "B")), (2, 0), labels=("X#1", ROOT))]
-        cls(epochs=int(train), table_bits=8).fit(dtrees).label_with_shares(dtrees)
 
     def label(self, dtree: DTree) -> DTree:
         """Return the d-tree with labels. For many trees `label_all` is faster."""
@@ -243,7 +236,11 @@ class Labeler:
     def _labelled(self, batch: Sequence[DTree], backbones: Backbones, best: Longs) -> list[DTree]:
         """Return the d-trees with labels, whose numbers [positions] are given."""
         labels = iter(map(self.labels_.__getitem__, best[backbones.tokens].tolist()))
-        return [_labelled(dtree, tuple(islice(labels, len(dtree.heads)))) for dtree in batch]
+        given = (tuple(islice(labels, len(dtree.heads))) for dtree in batch)
+        return [
+            replace(dtree, symbols=None, events=None, labels=own)
+            for dtree, own in zip(batch, given, strict=True)
+        ]
 
     def save(self, directory: Path) -> None:
         """Write JSON, and candidates and weights as .npz, into a directory, made if absent."""
@@ -269,12 +266,12 @@ class Labeler:
             labeler.labels_, labeler.stacked_ = file.labels, file.stacked
             labeler.lexicon_ = Lexicon.of_names(file)
         path = directory / _WEIGHTS
-        arrays = read_arrays(path, {**_TABLE, **kept_in(path)})
+        arrays = read_arrays(path, _TABLE | CODED)
         with reading(path):
             table = LabelTable(*(arrays[name] for name in LabelTable._fields))
             table.check(len(labeler.labels_), labeler._tags)
             labeler._table = LabelTable(*(array.astype(np.int64) for array in table))
-            labeler.weights_ = dense(arrays, labeler.settings.table_bits)
+            [labeler.weights_] = decoded(arrays, [1 << labeler.settings.table_bits])
         return labeler
 
     @property
@@ -345,8 +342,3 @@ class Labeler:
                 of_heads = arcs.labels.of(arcs.of_tree(dtree.heads))
                 rows.append(weight * of_heads.summed(names, of_heads.names))
         return np.concatenate(rows)
-
-
-def _labelled(dtree: DTree, labels: tuple[str, ...]) -> DTree:
-    """Return the d-tree with these labels alone, and with its packed arcs."""
-    return with_packed_arcs(DTree(dtree.tokens, dtree.heads, labels=labels), packed_arcs(dtree))

@@ -36,11 +36,12 @@ from d2c.reduction.labeler.over_arcs import (
     arc_scores,
     dtree_places,
 )
-from d2c.reduction.reduction import Reduction, ReductionFile
+from d2c.reduction.reduction import Reduction
 from d2c.reduction.repair import backbone_of
 from d2c.trees.conversion import order_arcs
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
+from d2c.trees.labels import ROOT
 from d2c.trees.refinement import visible
 from d2c.trees.repair import ARCS_UNDONE
 from d2c.trees.scores.brackets import bracket_scores
@@ -73,7 +74,7 @@ class TwoStage(Reduction):
         constrained: bool = True,
     ) -> None:
         super().__init__(encoding, head_rules, continuous, seed)
-        self.constrained, self.labeler_, self.arcs_ = constrained, Labeler(), ArcScoring()
+        self.constrained, self.labeler_ = constrained, Labeler()
 
     @property
     def is_fitted(self) -> bool:
@@ -83,7 +84,8 @@ class TwoStage(Reduction):
     @classmethod
     def warm_up(cls, train: bool = False) -> None:
         """Compile the kernels of the labeler."""
-        Labeler.warm_up(train)
+        dtrees = [DTree(Tokens(("a", "b"), ("A", "B")), (2, 0), labels=("X#1", ROOT))]
+        Labeler(epochs=int(train), table_bits=8).fit(dtrees).label_with_shares(dtrees)
 
     def fit_arcs(self, ctrees: Iterable[CTree], dtrees: Iterable[DTree]) -> Self:
         """Learn what packed arcs count for, as `Route` says."""
@@ -234,10 +236,3 @@ class TwoStage(Reduction):
             of_arcs = scores[dtree_places(found.arcs, found.dtrees)].sum(axis=1).tolist()
         pairs = zip(found.dtrees, of_arcs, strict=True)
         return [(replace(backbone, heads=heads), score) for heads, score in pairs]
-
-    def _file(self) -> ReductionFile:
-        return replace(super()._file(), arcs=self.arcs_)
-
-    def _restore(self, file: ReductionFile) -> None:
-        super()._restore(file)
-        self.arcs_ = file.arcs

@@ -56,7 +56,7 @@ from benchmarks.data import AGREE, JACKKNIFED, Data, Parsed
 from benchmarks.packed_arcs import Part, packed_table
 from benchmarks.shared import FilePath, Line, difference, names_option, print_table, say
 from d2c.cky.settings import ChartSettings
-from d2c.experiments.rows import Parses, timed
+from d2c.experiments.rows import Parses
 from d2c.learning.weights import MOST_BITS
 from d2c.packed.arcs import packed_arcs, with_packed_arcs
 from d2c.routes.dparsers import DPARSERS
@@ -68,6 +68,7 @@ from d2c.trees.dtree import DTree
 from d2c.trees.scores.attachment import Attachment, attachment_scores
 from d2c.trees.scores.matches import Score
 from experiments.experiment import Fitted
+from experiments.timing import timed
 from models.pretrained import ENCODERS, FINETUNE, VECTORS
 from papers.stanza_constituency import StanzaConstituency
 from treebanks.files import known_treebanks

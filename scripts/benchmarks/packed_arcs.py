@@ -22,7 +22,7 @@ import numpy as np
 
 from benchmarks.shared import Line, print_table
 from d2c.experiments.rows import with_tags_of
-from d2c.experiments.significance import approximate_randomisation
+from d2c.experiments.significance import approximate_randomisation, counted_matches
 from d2c.packed.arcs import packed_arcs, with_packed_arcs
 from d2c.packed.scoring import least_probability
 from d2c.trees.ctree import CTree
@@ -89,7 +89,7 @@ def print_gain_of_risk(route: Any, metric: Metric, dev: Part) -> None:
         scores.append(metric.score(dev.gold, route.decode_all(dev.dtrees)))
         times.append(1000 * (time.process_time() - start) / len(dev.gold))
     best, least = (metric.summary(one) for one in scores)
-    gain = approximate_randomisation(scores[0], scores[1])
+    gain = approximate_randomisation(counted_matches(scores[0]), counted_matches(scores[1]))
     print(f"best derivations: F1 {best.f1:.2f}, exact {best.complete_match:.2f}, {times[0]:.1f} ms")
     print(f"minimum risk: F1 {least.f1:.2f}, exact {least.complete_match:.2f}, {times[1]:.1f} ms", end="; ")
     print(f"{gain.points:.2f} points, p = {gain.p:.4f}", flush=True)
@@ -105,7 +105,7 @@ def print_gain_of_labels(route: Any, metric: Metric, held_out: Part, dev: Part) 
         guess = route.fit_arcs(held_out.gold, learned).decode_all(parsed)
         scores.append(metric.score(dev.gold, guess))
         print(f"{name} labels: {route.arcs_}, F1 {metric.summary(scores[-1]).f1:.2f}", flush=True)
-    gain = approximate_randomisation(scores[0], scores[1])
+    gain = approximate_randomisation(counted_matches(scores[0]), counted_matches(scores[1]))
     print(f"labels gain {gain.points:.2f} points, p = {gain.p:.4f}")
 
 

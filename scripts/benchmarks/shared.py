@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from d2c.experiments.significance import approximate_randomisation
+from d2c.experiments.significance import approximate_randomisation, counted_matches
 from d2c.trees.scores.matches import Score
 from papers.table import Cell, Table
 
@@ -64,7 +64,7 @@ def difference(reference: Sequence[Score], scores: Sequence[Score]) -> list[Cell
     """Return points and p of the difference to other scores, by paired approximate randomisation."""
     if scores is reference:
         return [None, None]
-    found = approximate_randomisation(reference, scores)
+    found = approximate_randomisation(counted_matches(reference), counted_matches(scores))
     return [found.points, f"{found.p:.4f}"]
 
 

@@ -33,11 +33,11 @@ from benchmarks.accuracy import HEADER, REMIXED, Table
 from benchmarks.data import Data, mixed
 from benchmarks.shared import FilePath, print_table
 from d2c.cky.settings import ChartSettings
-from d2c.experiments.rows import timed
 from d2c.models.model import parsing
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.brackets import save_brackets
 from experiments.store import StoredStep
+from experiments.timing import timed
 from models.teaching import Lesson, agreement
 
 TAUGHT = "taught.mrg"

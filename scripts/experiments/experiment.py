@@ -13,19 +13,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
-from itertools import islice, pairwise
+from itertools import count, islice, pairwise
 from pathlib import Path
 from random import Random
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from d2c.base.errors import each_located, located
+from d2c.base.errors import located
 from d2c.base.files import digest_of_file
 from d2c.base.inputs import Paths, names_of
 from d2c.base.model_files import as_type
 from d2c.base.progress import counted, log
 from d2c.base.temporary import scratch
 from d2c.cky.constrained_cky import ConstrainedCKY
-from d2c.experiments.rows import GOLD, Parses, timed, with_tags_of
+from d2c.experiments.rows import GOLD, Parses, with_tags_of
 from d2c.models.model import ARCS, parsing
 from d2c.packed.scoring import ArcScoring
 from d2c.protocols.dparser import DependencyParser
@@ -45,6 +45,7 @@ from d2c.trees.heads import known_head_rules, load_head_rules
 from d2c.trees.labels import unlabelled
 from experiments.packed_files import read_dtrees, save_dtrees
 from experiments.store import Store, StoredStep, digest, digest_of_files
+from experiments.timing import timed
 
 PARTS = ("train", "dev", "test")
 # In place of an encoding: labels that say nothing, for the first of two stages; those of the chart's rules
@@ -208,8 +209,11 @@ class Experiment:
 
     def _each(self, work: Callable[[CTree], Any], trees: Iterable[CTree], part: str) -> Iterator[Any]:
         """Do work on the trees of a part. Raises FormatError, which names the file and the sentence."""
-        numbers = self.treebank.numbers(part)
-        return each_located(work, trees, names_of(self.treebank.files[part]), numbers=numbers)
+        numbers, file = self.treebank.numbers(part) or count(1), names_of(self.treebank.files[part])
+        for number, tree in zip(numbers, trees, strict=False):
+            with located(file, number):
+                made = work(tree)
+            yield made
 
     @property
     def made_of(self) -> dict[str, Any]:

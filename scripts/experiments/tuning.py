@@ -24,7 +24,7 @@ from d2c.base.progress import counted
 from d2c.base.store import Journal
 from d2c.base.temporary import scratch
 from d2c.experiments.rows import GOLD, Parses
-from d2c.experiments.significance import Difference, counted_matches, randomised
+from d2c.experiments.significance import Difference, approximate_randomisation, counted_matches
 from d2c.models.model import ARCS, parsing
 from d2c.packed.arcs import with_packed_arcs
 from d2c.protocols.route import Progress, Route
@@ -341,7 +341,7 @@ def choose(
         return -1.0 if trial.f1 is None else trial.f1
 
     best = log.trials[trials.key(climb(given, values, f1, most))]
-    difference = randomised(trials.matches(given), trials.matches(best.settings))
+    difference = approximate_randomisation(trials.matches(given), trials.matches(best.settings))
     return Tuned(done[0], best, difference, len(done))
 
 

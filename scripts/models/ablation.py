@@ -22,7 +22,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import chain
+from itertools import chain, starmap
 from pathlib import Path
 
 import click
@@ -33,7 +33,7 @@ from benchmarks.shared import FilePath, Line, print_table, say
 from d2c.base.inputs import of_each
 from d2c.base.model_files import read_json
 from d2c.base.temporary import scratch
-from d2c.experiments.significance import counted_matches, randomised
+from d2c.experiments.significance import approximate_randomisation, counted_matches
 from d2c.models.model import Model
 from d2c.training.train import train_models
 from d2c.trees.ctree import CTree
@@ -207,7 +207,7 @@ def differences(
         if row.than is not None:
             one, other = found[row.than], found[row.name]
             pairs = ((of_parts(one, parts), of_parts(other, parts)) for parts in groups.values())
-            cells = (f"{points:+.2f} ({p:.4f})" for points, p in (randomised(a, b) for a, b in pairs))
+            cells = (f"{points:+.2f} ({p:.4f})" for points, p in starmap(approximate_randomisation, pairs))
             yield [f"{row.name}, against {row.than}", *cells]
 
 

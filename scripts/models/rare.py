@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.shared import FilePath, Line, print_table, say
 from d2c.base.batches import batches
 from d2c.base.temporary import scratch
-from d2c.experiments.significance import counted_matches, randomised
+from d2c.experiments.significance import approximate_randomisation, counted_matches
 from d2c.models.model import Model
 from d2c.training.train import train_models
 from d2c.trees.ctree import CTree
@@ -96,7 +96,7 @@ def main(models: Path, words: int, seed: int) -> None:
                 gold = held_out[name]
                 guess = model.parse(ctree.tokens for ctree in gold)
                 found = counted_matches(metric_for(gold).score(gold, guess))
-                points, p = randomised(first.setdefault(name, found), found)
+                points, p = approximate_randomisation(first.setdefault(name, found), found)
                 cells += [sum(found, Matches()).f1, f"{points:+.2f} ({p:.3f})"]
         rows.append([rare, generated, *cells])
         say(rows[-1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -97,6 +98,8 @@ def cut(gold: Iterable[CTree], rules: TextRules, language: str | None = None) ->
     join = "".join if language in _WITHOUT_BLANKS else TreebankWordDetokenizer().detokenize
     for ctree in gold:
         text = join([*ctree.tokens.forms])
+        if language == "id":  # whose treebank has hyphens as words
+            text = re.sub(r"(?<=\w) - (?=\w)", "-", text)
         yield Tokens.untagged(form for form, _, _ in rules.words(text))
 
 

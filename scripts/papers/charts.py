@@ -16,13 +16,14 @@ from typing import Any, NamedTuple
 
 from d2c.base.progress import counted
 from d2c.cky.constrained_cky import ConstrainedCKY
-from d2c.experiments.rows import Parses, timed
+from d2c.experiments.rows import Parses
 from d2c.learning.learner import Epoch
 from d2c.reduction.reduction import Reduction
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from experiments.experiment import Fitted
 from experiments.store import StoredStep, digest
+from experiments.timing import timed
 from experiments.tuning import GAMMAS, PENALTIES
 from papers.experiment import RUNS, PaperExperiment
 from papers.scores import f1_of, figures

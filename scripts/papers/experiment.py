@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from d2c.base.errors import FormatError, ModelError
-from d2c.experiments.rows import GOLD, Parses, timed
+from d2c.experiments.rows import GOLD, Parses
 from d2c.protocols.route import Route
 from d2c.training.spec import TrainingSpec
 from d2c.trees.conversion import to_dependencies
@@ -20,6 +20,7 @@ from d2c.trees.repair import Repairs
 from d2c.trees.scores.attachment import attachment_scores
 from experiments.experiment import UNLABELLED, Experiment, Fitted, Treebank
 from experiments.store import Store
+from experiments.timing import timed
 from papers.scores import Scored, figures
 from papers.table import Cell, Draw, Table
 

@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from d2c.base.progress import counted, log
 from d2c.cky.constrained_cky import ConstrainedCKY
-from d2c.experiments.rows import GOLD, Parses, timed
+from d2c.experiments.rows import GOLD, Parses
 from d2c.trees.dtree import DTree
 from d2c.trees.scores.matches import percent
 from experiments.experiment import Fitted
+from experiments.timing import timed
 from papers.charts import chart, chosen, oracle, pruned
 from papers.experiment import RUNS, PaperExperiment
 from papers.lexicalised_cky import LONGEST, lexicalised_oracle, parse_lexicalised

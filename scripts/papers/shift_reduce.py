@@ -26,8 +26,9 @@ from d2c.base.settings import Told
 from d2c.learning.learner import Epoch
 from d2c.protocols.directories import ModelFormat, loading
 from d2c.protocols.training import DEV_WORDS, thinned
-from d2c.trees.binarization import BINARIZATIONS, GLUE, LEFT, RIGHT, UNARY, Step, Symbol, unbinarize
+from d2c.trees.binarization import BINARIZATIONS, GLUE, LEFT, RIGHT, UNARY, Step, Symbol
 from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.dtree import head_outward, modifiers_of, top_down
 from d2c.trees.heads import load_head_rules
 from d2c.trees.repair import Repairs
 from d2c.trees.scores.brackets import metric_for
@@ -172,6 +173,48 @@ class ShiftReduce:
                 repairs.tokens += len(tokens)
                 repairs.counts[NEW_STEP] += sum(step not in known for steps in derivation for step in steps)
                 yield unbinarize(tokens, heads, derivation, self.top_)
+
+
+def unbinarize(
+    tokens: Tokens, heads: Sequence[int], derivation: Sequence[Sequence[Step]], top: str | None = None
+) -> CTree:
+    """Return the c-tree of a derivation; each word's dependents are taken from the head outward.
+
+    An attachment by the glue rule adds a child to the node that is there, or puts a node over a pre-terminal;
+    a unary step from an unfinished constituent finishes it. Raises ValueError where steps and dependents do
+    not match.
+    """
+    n = len(heads)
+    labels: list[str] = []
+    children: list[list[int]] = []
+    head_children: list[int] = []
+    psi = list(range(n))  # ψ, as in `d2c.trees.conversion`
+    first = list(range(n))  # leftmost token of each node
+    modifiers = modifiers_of(heads)
+    for h in reversed(top_down(heads)):
+        dependents = tuple(map(iter, head_outward(h, modifiers[h])))
+        symbol = Symbol(tokens.tags[h], "tag")
+        for kind, parent in derivation[h]:
+            if symbol.is_tag or (symbol.is_whole and parent.bar != GLUE):
+                labels.append(parent.label)
+                children.append([psi[h]])
+                head_children.append(psi[h])
+                first.append(first[psi[h]])
+                psi[h] = n + len(labels) - 1
+            if kind != UNARY:
+                dependent = next(dependents[kind], None)
+                if dependent is None:
+                    raise ValueError(f"the derivation attaches too many dependents to token {h + 1}")
+                children[psi[h] - n].append(psi[dependent])
+                first[psi[h]] = min(first[psi[h]], first[psi[dependent]])
+            if parent.bar != GLUE:
+                symbol = parent
+            elif symbol.is_tag:
+                symbol = Symbol(parent.label)
+        if not symbol.is_whole or any(next(rest, None) is not None for rest in dependents):
+            raise ValueError(f"the derivation of token {h + 1} ends too early")
+    in_order = tuple(tuple(sorted(kids, key=first.__getitem__)) for kids in children)
+    return CTree(tokens, tuple(labels), in_order, tuple(head_children), top)
 
 
 def _step(kind: int, label: str, bar: str) -> Step:

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any, Protocol, Self
 
 from d2c.base.errors import FormatError
-from d2c.experiments.rows import timed
 from d2c.routes.rows import RegistryRow, class_of
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.formats.discbracket import write_discbracket
 from d2c.trees.formats.reading import Reading
+from experiments.timing import timed
 from papers.experiment import PaperExperiment
 from papers.scores import Scored
 

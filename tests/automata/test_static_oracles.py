@@ -19,10 +19,11 @@ from d2c.automata.systems import (
     arc_standard,
     constituents,
 )
-from d2c.trees.binarization import BINARIZATIONS, LEFT, RIGHT, UNARY, binarize, unbinarize
+from d2c.trees.binarization import BINARIZATIONS, LEFT, RIGHT, UNARY, binarize
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import is_projective
 from d2c.trees.repair import projectivize
+from papers.shift_reduce import unbinarize
 from tests.automata.stacks import Stack, applicable, take
 from tests.strategies import ctrees, tree_heads
 

@@ -10,12 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from d2c import Tree
-from d2c.trees.binarization import BINARIZATIONS, GLUE, LEFT, RIGHT, UNARY, Step, Symbol, binarize, unbinarize
+from d2c.trees.binarization import BINARIZATIONS, GLUE, LEFT, RIGHT, UNARY, Step, Symbol, binarize
 from d2c.trees.conversion import to_dependencies
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.brackets import format_bracket, parse_bracket
 from d2c.trees.heads import load_head_rules
 from d2c.trees.unaries import strip_unaries
+from papers.shift_reduce import unbinarize
 from tests.strategies import beside, ctrees, graphs, words
 
 

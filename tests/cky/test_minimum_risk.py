@@ -64,6 +64,12 @@ def enumerated(route: ConstrainedCKY, dtree: DTree) -> tuple[list[CTree], Double
     return ctrees, np.array([scores[edges].sum(dtype=np.float64) for edges in every])
 
 
+@cache
+def cases(symbols: str) -> list[tuple[DTree, list[CTree], Doubles]]:
+    """Short d-trees with all that they can become."""
+    return [(dtree, *enumerated(fitted(symbols), dtree)) for dtree in hesitant(11)]
+
+
 def greatest(right: Counter[Constituent], whole: int, threshold: float) -> float:
     """The most that the expected number of right constituents can be beyond a threshold for each, with a
     root, of all trees of these."""
@@ -84,8 +90,7 @@ def test_it_has_the_greatest_expected_number_of_right_constituents(
 ) -> None:
     plain, seen = fitted(symbols), Counter[str]()
     route = risking(plain, scale, threshold)
-    for dtree in hesitant(11):
-        ctrees, scores = enumerated(plain, dtree)
+    for dtree, ctrees, scores in cases(symbols):
         shares = np.exp(scale * (scores - scores.max(initial=-np.inf)))
         right = Counter[Constituent]()
         for ctree, share in zip(ctrees, shares / shares.sum(), strict=True):
@@ -131,9 +136,9 @@ def test_a_label_twice_in_a_chain_is_as_probable_as_derivations_with_both(symbol
 
 def test_chains_of_unary_nodes_stand_in_the_order_of_the_derivations() -> None:
     route, chains = risking(fitted(), 0.02, 0.2), 0
-    for dtree in hesitant(11):
+    for dtree, ctrees, _ in cases("plain"):
         orders = set[tuple[Constituent, Constituent]]()
-        for ctree in enumerated(fitted(), dtree)[0]:
+        for ctree in ctrees:
             orders |= {(a, b) for a, b in combinations(constituents(ctree), 2) if a.tokens == b.tokens}
         for pair in combinations(constituents(route.decode(dtree)), 2):
             if (pair in orders) != (pair[::-1] in orders):
@@ -189,7 +194,7 @@ def constituents_of(ctree: CTree) -> frozenset[Constituent]:
 def test_constraints_are_obeyed() -> None:
     """Those that some derivation obeys, by the search: so nothing is put in with confidence 1."""
     route, obeyed = risking(fitted(), 0.1, 0.5), 0
-    for dtree in [*hesitant(20)][:40]:
+    for dtree in [*hesitant(20)][:20]:
         for label, tokens, _ in {*constituents(fitted().decode(with_packed_arcs(dtree, None)))}:
             start, end = (tokens & -tokens).bit_length() - 1, tokens.bit_length()
             for require in ((start, end), (start, end, label)):

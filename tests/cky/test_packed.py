@@ -292,7 +292,7 @@ def test_arcs_of_sites_are_found() -> None:
     sites["side"] = LEFT, LEFT, UNARY, UNARY, LEFT
     sites["h"], sites["m"] = (1, 2, 2, 2, 0), (0, 1, -1, -1, 1)
     sites["g"], sites["k"] = (3, 0, 0, 0, 2), (0, 1, -1, 0, 1)
-    assert places_of(sites, PackedArcs(begin, heads, np.zeros(4, np.float32))).tolist() == [0, 2, 3, -1, -1]
+    assert places_of(sites, begin, heads).tolist() == [0, 2, 3, -1, -1]
 
 
 @pytest.mark.parametrize("beam", [0.0, 1.0, 3.0])

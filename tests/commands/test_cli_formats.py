@@ -136,7 +136,6 @@ def test_what_a_format_cannot_hold(gaps: Path, tmp_path: Path) -> None:
 
 
 REAL = {
-    "craft-dev.mrg.gz": None,
     "alpino-dev.xml.gz": None,
     "pcc-dev.tiger.xml.gz": None,
     "icon-dev.mrg.gz": None,

@@ -265,6 +265,11 @@ def test_wide_and_combining_characters_are_in_columns() -> None:
     assert xs == [float(x) for x in re.findall(r'class="word" x="([\d.]+)"', ctree_svg(same))]
 
 
+def test_conllu_that_is_called_as_a_treebank_is(tmp_path: Path) -> None:
+    (tmp_path / "x.mrg").write_text("1\tShe\t_\tPRP\tPRP\t_\t0\troot\t_\t_\n\n")
+    assert draw(tmp_path / "x.mrg", "--format", "conllu").splitlines() == ["1  She  PRP  root"]
+
+
 def test_what_parse_wrote(tmp_path: Path) -> None:
     spans = [
         {"label": "S", "start": 0, "end": 2, "head": 0},

@@ -12,6 +12,7 @@ from d2c.trees.formats.brackets import parse_bracket
 from tests.commands.test_parse_command import FORMS, ROOT, TEXT, command, model, parse, refused
 
 __all__ = ["model"]  # a fixture
+pytestmark = pytest.mark.usefixtures("loaded_once")
 
 
 def test_what_nobody_says_is_seen(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,7 @@ from d2c.commands.cli import cli
 from d2c.models import model
 from d2c.models.names import find
 
+pytestmark = pytest.mark.usefixtures("loaded_once")
 TEXT = "The dog slept .\nShe saw the cat .\n"
 
 
@@ -40,7 +41,7 @@ def parse(*arguments: object) -> Result:
 def test_models_vote(tagged_model: Path, two: Path) -> None:
     Path("a.txt").write_text(TEXT)
     jobs = "a.txt", "--jobs", 2
-    both = (tagged_model, "two"), (tagged_model, "two", *jobs), ("two", tagged_model, *jobs)
+    both = (tagged_model, "two"), (tagged_model, "two", *jobs), ("two", tagged_model)
     outputs = [parse(*models, "--to", "json").stdout for models in ((tagged_model,), (two,), *both)]
     rows = [[json.loads(line) for line in output.splitlines()] for output in outputs]
     assert [len(one) for one in rows] == [2] * 5 and rows[2][0]["tokens"] == ["The", "dog", "slept", "."]

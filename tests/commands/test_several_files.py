@@ -144,6 +144,7 @@ def test_training(tags: str, wsj: Path) -> None:
         train_models(spec, [wsj / name])
         models.append((wsj / name / "model.json").read_text())
     assert models[0] == models[1]
+    assert {"tagger": "spacy", "tags": tags}.items() <= json.loads(models[0]).items()
 
 
 def test_what_training_says(wsj: Path) -> None:

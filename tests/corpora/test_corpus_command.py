@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator
+from contextlib import nullcontext
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from d2c.corpora.manifest import NAME
 from d2c.reduction.reduction import Reduction
 from d2c.trees.formats.brackets import read_brackets
 from d2c.trees.formats.conllu import format_conllu
+from fuzzing.corpora import Here
 
 pytest.importorskip("spacy")
 SAMPLE = Path(__file__).parents[2] / "data" / "sample" / "dev.mrg"
@@ -57,6 +59,12 @@ def run(source: Path, output: Path, model: Path, *options: str) -> Result:
     if "--backend" not in options:
         arguments += ["--backend", "processes"]
     return CliRunner().invoke(cli, [*arguments, "--shard-size", "12", "--batch-size", "5"])
+
+
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Has this process do the work."""
+    monkeypatch.setattr("d2c.commands.corpus._pool", lambda *given: nullcontext(Here(given[-1])))
 
 
 @pytest.fixture(scope="module")
@@ -143,6 +151,7 @@ def test_a_file_that_has_gone(
     assert files(output) == files(whole[0])
 
 
+@pytest.mark.usefixtures("here")
 def test_a_refused_run_leaves_the_summary(corpus_of: Path, small_model: Path, tmp_path: Path) -> None:
     source, output = tmp_path / "b.conllu", tmp_path / "out"
     text = (corpus_of / "b.conllu").read_text()
@@ -215,6 +224,7 @@ def test_wrong_words(
     assert str(done.exception).endswith("pip install -e '.[corpora]'") and not (tmp_path / "other").exists()
 
 
+@pytest.mark.usefixtures("here")
 def test_long_sentences_are_in_pieces(tagged_model: Path, tmp_path: Path) -> None:
     (tmp_path / "x.txt").write_text("The dog slept .\n" + "the dog saw a cat and " * 7 + "\n")
     done = run(tmp_path / "x.txt", tmp_path / "out", tagged_model, "--tokenized", "--max-words", "20")

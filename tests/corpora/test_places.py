@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import json
 import os
+from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from click.testing import CliRunner, Result
 
 from d2c.base.counting import many
 from d2c.commands.cli import cli
+from fuzzing.corpora import Here
 
 pytest.importorskip("spacy")
 TEXT = "\ufeffShe  slept.\tHe saw\r\nhim in the “café”.\r\n\r\n\U0001f600 We can't go. \n\nIt is\rso.\n"
@@ -26,6 +29,14 @@ BROKEN = {
     "utf16.txt": "UTF-16, not UTF-8 text: convert it with iconv -f UTF-16 -t UTF-8",
     "no.parquet": "is no Parquet file that can be read: ",
 }
+
+
+@pytest.fixture(scope="module", autouse=True)
+def here() -> Iterator[None]:
+    """Has this process do the work, as rows are tested here, not workers."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("d2c.commands.corpus._pool", lambda *given: nullcontext(Here(given[-1])))
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from d2c.corpora.worker import WorkerTask
 from tests.corpora.crews import LONG, Stub, batch, schedule
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def crew() -> Iterator[ProcessPool]:
     job: Any = Stub()
     with ProcessPool(job.worker, 1, fresh=True) as crew:

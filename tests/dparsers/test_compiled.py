@@ -59,7 +59,6 @@ def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         transformer=str(tiny_encoder(place / "tiny")),
         epochs=3,
         device="cpu",
-        threads=1,
         arguments=TINY | {"num_layers": layers},
     )
     StanzaParser(settings).train(file, file, place / "model")

@@ -53,7 +53,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
 
 
 def parser(encoder: Path, **options: Any) -> StanzaParser:
-    options = {"epochs": 8, "device": "cpu", "threads": 1, "arguments": TINY} | options
+    options = {"epochs": 8, "device": "cpu", "arguments": TINY} | options
     return StanzaParser(StanzaSettings(transformer=str(encoder), **options))
 
 

@@ -66,7 +66,7 @@ def test_training_scores_the_labels_of_gold_arcs_alone(labels: int) -> None:
 def test_packed_arcs_have_labels_as_the_tree_has_them(embeds_arcs: bool, tmp_path: Path) -> None:
     files = write(tmp_path / "train.conllu", treebank(1, 24)), write(tmp_path / "dev.conllu", treebank(2, 6))
     arguments = TINY | {"use_arc_embedding": embeds_arcs}
-    own = stanza_parser(preset="small", epochs=4, device="cpu", threads=1, arguments=arguments)
+    own = stanza_parser(preset="small", epochs=4, device="cpu", arguments=arguments)
     parser = own.train(*files, tmp_path / "model")
     given = [dtree.tokens for dtree in read_conllu(files[1])]
     packed, plain = [*parser.parse_packed(given)], [*parser.parse(given)]
@@ -113,7 +113,7 @@ def test_ends_of_yields_are_those_of_subtrees() -> None:
 def test_the_network_learns_ends_of_yields(tmp_path: Path) -> None:
     """By their probabilities it says them better than by chance; a network without them gives none."""
     files = write(tmp_path / "train.conllu", treebank(1, 40)), write(tmp_path / "dev.conllu", treebank(2, 12))
-    own = stanza_parser(preset="small", epochs=12, device="cpu", threads=1, arguments=TINY)
+    own = stanza_parser(preset="small", epochs=12, device="cpu", arguments=TINY)
     own.train(*files, tmp_path / "model")
     parser, right, words, chance = StanzaParser.load(tmp_path / "model", "cpu"), 0, 0, 0.0
     gold = [*read_conllu(files[1])]

@@ -32,9 +32,7 @@ def test_it_finds_arcs_and_tags(tmp_path: Path) -> None:
     files = write(tmp_path / "train.conllu", treebank(1, 24)), write(tmp_path / "dev.conllu", treebank(2, 6))
     reports: list[Evaluation] = []
     encoder = tiny_encoder(tmp_path / "tiny")
-    own = stanza_parser(
-        model_type="joint", transformer=str(encoder), epochs=8, device="cpu", threads=1, arguments=TINY
-    )
+    own = stanza_parser(model_type="joint", transformer=str(encoder), epochs=8, device="cpu", arguments=TINY)
     joint = own.train(*files, tmp_path / "joint", reports.append)
     assert joint.abilities.tags and joint.abilities.packed_arcs and reports[-1].loss < reports[0].loss
     dev = [*read_conllu(files[1])]

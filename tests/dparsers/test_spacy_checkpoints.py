@@ -68,8 +68,7 @@ def killed_after(count: int, seen: list[Any]) -> Callable[[Any], None]:
     return see
 
 
-@pytest.mark.parametrize("minutes", [0.0, 5.0])  # 0: a checkpoint after each step, too
-@pytest.mark.parametrize("kind", MAKE)
+@pytest.mark.parametrize(("kind", "minutes"), [("parser", 0.0), ("tagger", 5.0)])  # 0: after each step, too
 def test_it_ends_as_if_it_had_not_been_killed(
     kind: str, minutes: float, files: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -21,9 +21,10 @@ from stanza.models.depparse.data import Dataset
 
 from d2c.base.errors import FormatError, ModelError, ParameterError
 from d2c.base.temporary import whole_directory
-from d2c.dparsers.settings import StanzaSettings
+from d2c.dparsers.settings import StanzaSettings, StanzaTaggerSettings
 from d2c.dparsers.stanza.networks import StanzaDocument, batch_words, check_vocabulary
 from d2c.dparsers.stanza.parser import PRESETS, StanzaParser
+from d2c.dparsers.stanza.tagger import StanzaTagger
 from d2c.dparsers.stanza.tasks import ArcTask
 from d2c.protocols.directories import SETTINGS
 from d2c.protocols.dparser import DependencyParser, Evaluation
@@ -79,7 +80,7 @@ def write(path: Path, dtrees: list[DTree]) -> Path:
 
 def tiny(**options: object) -> StanzaParser:
     arguments = TINY | dict(options.pop("arguments", {}))  # type: ignore[call-overload]
-    options = {"epochs": 12, "device": "cpu", "threads": 1} | options
+    options = {"epochs": 12, "device": "cpu"} | options
     return stanza_parser(preset="small", arguments=arguments, **options)  # type: ignore[arg-type]
 
 
@@ -172,7 +173,7 @@ def test_stanzas_own_schedule_changes_its_optimizer_and_stops(
 ) -> None:
     reports: list[Evaluation] = []
     arguments = TINY | {"eval_interval": 3, "max_steps_before_stop": 6, "lr": 2.0, "max_steps": 200}
-    parser = stanza_parser(model_type="graph", preset="default", device="cpu", threads=1, arguments=arguments)
+    parser = stanza_parser(model_type="graph", preset="default", device="cpu", arguments=arguments)
     assert parser.train(*files, tmp_path / "model", reports.append) is parser
     assert [report.step for report in reports[:3]] == [3, 6, 9]
     assert reports[-1].steps == 200
@@ -363,11 +364,11 @@ def test_treebanks_that_cannot_be_learned_from(files: tuple[Path, Path], tmp_pat
     assert next(tiny(epochs=1).train(file, file, tmp_path / "model").parse([misused.tokens])).is_tree()
 
 
-def test_parameters() -> None:
+def test_parameters(files: tuple[Path, Path], tmp_path: Path) -> None:
     parser: DependencyParser = stanza_parser(model_type="graph", seed=3)
     assert parser.settings.preset == "default" and parser.settings.seed == 3
     with pytest.raises(ModelError, match="not trained"):
-        next(parser.parse([]))
+        next(parser.parse([Tokens(("a",), ("A",))]))
     for name, value in (("model_type", "linear"), ("preset", "huge")):
         with pytest.raises(ParameterError, match=value) as error:
             stanza_parser(**{name: value})
@@ -375,6 +376,9 @@ def test_parameters() -> None:
     wrong = stanza_parser(arguments={"hidden_dimension": 3})
     with pytest.raises(ModelError, match="hidden_dimension"):
         wrong._arguments(wrong._preset())
+    settings = StanzaTaggerSettings(arguments={"hidden_dimension": 3})
+    with pytest.raises(ModelError, match="hidden_dimension"):
+        StanzaTagger(settings).train(*files, tmp_path / "tagger")
     with pytest.raises(ParameterError, match="needs a transformer"):
         stanza_parser(preset="finetune")._preset()
 

@@ -17,8 +17,6 @@ import pytest
 pytest.importorskip("spacy")
 pytest.importorskip("stanza")
 
-import torch
-
 import d2c.dparsers.spacy.tagger as spacy_tagger
 import d2c.dparsers.spacy.training as spacy_training
 from d2c.base.errors import FormatError, ModelError, ParameterError
@@ -70,14 +68,11 @@ WEIGHTS: dict[str, Callable[[Any], object]] = {
 @pytest.fixture(scope="module", autouse=True)
 def small() -> object:
     """Networks and batches of the size of the treebanks here."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(spacy_tagger, "SIZES", {"width": 16, "depth": 1, "rows": 200})
         patch.setattr(spacy_training, "_BATCH_WORDS", 40)
         patch.setattr(spacy_training, "_RATE", 0.02)
         yield
-    torch.set_num_threads(threads)
 
 
 @pytest.fixture(params=MAKE)

@@ -38,6 +38,7 @@ from tests.dparsers.sentences import (
 )
 
 Trained = tuple[UDPipeParser, Path, list[Evaluation]]
+SYSTEMS = told_of(UDPipeSettings, "system").choices
 TINY: dict[str, Any] = {"preset": "small", "epochs": 3}
 
 
@@ -50,27 +51,25 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return treebank_files(tmp_path_factory.mktemp("treebank"))
 
 
-@pytest.fixture(scope="module", params=told_of(UDPipeSettings, "system").choices)
-def trained(
-    request: pytest.FixtureRequest, files: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory
-) -> Trained:
-    directory = tmp_path_factory.mktemp("udpipe") / "new" / "model"
-    reports: list[Evaluation] = []
-    parser = udpipe_parser(system=request.param, preset="small", epochs=2.5)
-    return parser.train(*files, directory, reports.append), directory, reports
+@pytest.fixture(scope="module")
+def all_trained(files: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Trained]:
+    result = {}
+    for system in SYSTEMS:
+        directory, reports = tmp_path_factory.mktemp(system) / "new" / "model", list[Evaluation]()
+        parser = udpipe_parser(system=system, preset="small", epochs=2.5)
+        result[system] = parser.train(*files, directory, reports.append), directory, reports
+    return result
+
+
+@pytest.fixture(params=SYSTEMS)
+def trained(all_trained: dict[str, Trained], request: pytest.FixtureRequest) -> Trained:
+    return all_trained[request.param]
 
 
 @pytest.fixture
-def tiny(trained_tiny: Path, tmp_path: Path) -> Path:
+def tiny(all_trained: dict[str, Trained], tmp_path: Path) -> Path:
     """The directory of a model that may be damaged."""
-    return shutil.copytree(trained_tiny, tmp_path / "model")
-
-
-@pytest.fixture(scope="module")
-def trained_tiny(files: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    directory = tmp_path_factory.mktemp("tiny") / "model"
-    udpipe_parser(**TINY).train(*files, directory)
-    return directory
+    return shutil.copytree(all_trained["projective"][1], tmp_path / "model")
 
 
 def test_it_is_a_dparser() -> None:
@@ -79,15 +78,14 @@ def test_it_is_a_dparser() -> None:
         next(parser.parse([CROSSING.tokens]))
 
 
-@pytest.mark.parametrize("preset", ["default", "small"])
-def test_it_learns_labels_of_any_kind(tmp_path: Path, preset: str) -> None:
-    for labels in (LABELS[:4], LABELS[4:]):
-        gold = treebank(4, labels=labels)
-        file = write(tmp_path / "x.conllu", treebank(1, labels=labels))
-        parser = udpipe_parser(preset=preset, epochs=4).train(file, file, tmp_path / "model")
-        for beam in (1, 5):
-            parser.settings = replace(parser.settings, beam=beam)
-            assert arcs(parser.parse(dtree.tokens for dtree in gold)) == arcs(gold)
+@pytest.mark.parametrize(("preset", "labels"), [("default", LABELS[:4]), ("small", LABELS[4:])])
+def test_it_learns_labels_of_any_kind(tmp_path: Path, preset: str, labels: tuple[str, ...]) -> None:
+    gold = treebank(4, labels=labels)
+    file = write(tmp_path / "x.conllu", treebank(1, labels=labels))
+    parser = udpipe_parser(preset=preset, epochs=4).train(file, file, tmp_path / "model")
+    for beam in (1, 5):
+        parser.settings = replace(parser.settings, beam=beam)
+        assert arcs(parser.parse(dtree.tokens for dtree in gold)) == arcs(gold)
 
 
 def test_reports(trained: Trained) -> None:

@@ -23,7 +23,7 @@ ROUTES = ("--route", "reduction", "--route", "cky")
 @pytest.fixture(scope="module")
 def parts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     directory = tmp_path_factory.mktemp("parts")
-    for part, count in (("train", 120), ("dev", 30), ("test", 30)):
+    for part, count in (("train", 60), ("dev", 20), ("test", 20)):
         save_brackets(islice(read_brackets(SAMPLE / f"{part}.mrg"), count), directory / f"{part}.mrg")
     return {part: directory / f"{part}.mrg" for part in ("train", "dev", "test")}
 
@@ -60,7 +60,7 @@ def test_chosen_on_dev_and_scored_on_test(parts: dict[str, Path], tmp_path: Path
     assert run.stdout.endswith(f"{said}\n") and "Holm's correction for 2 comparisons" in run.stdout
     report = Page((models[1] / "report.html").read_text(encoding="utf-8"))
     assert report.tables["table"][1:] == on_test[2:]
-    assert len(report.data["sentences"]) == 30
+    assert len(report.data["sentences"]) == 20
     assert {tuple(s["w"]) for s in report.data["sentences"]} == {ctree.tokens.forms for ctree in gold}
 
 

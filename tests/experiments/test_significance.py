@@ -11,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from d2c.experiments.significance import (
+    Difference,
     approximate_randomisation,
+    counted_matches,
     difference_rows,
     differences_of,
     holm,
@@ -34,22 +36,26 @@ def exact(first: list[Score], second: list[Score]) -> float:
     return extreme / 2 ** len(first)
 
 
+def compared(first: list[Score], second: list[Score], trials: int = 10_000) -> Difference:
+    return approximate_randomisation(counted_matches(first), counted_matches(second), trials)
+
+
 def test_it_approaches_the_exact_test() -> None:
     rng = random.Random(0)
     first = [Score(i, 9, matched=rng.randint(3, 8), gold=10, guess=rng.randint(8, 12)) for i in range(10)]
     second = [Score(i, 9, matched=rng.randint(4, 8), gold=10, guess=rng.randint(8, 12)) for i in range(10)]
-    difference = approximate_randomisation(first, second, 20_000)
+    difference = compared(first, second, 20_000)
     assert difference.p == pytest.approx(exact(first, second), abs=0.01)
-    assert approximate_randomisation(first, second, 20_000) == difference  # a seed, the same p
-    turned = approximate_randomisation(second, first, 20_000)
+    assert compared(first, second, 20_000) == difference  # a seed, the same p
+    turned = compared(second, first, 20_000)
     assert turned.points == pytest.approx(-difference.points)
 
 
 def test_equal_parsers_do_not_differ_and_all_better_ones_do() -> None:
     scores = [Score(i, 9, matched=5, gold=10, guess=10) for i in range(30)]
     better = [Score(i, 9, matched=6, gold=10, guess=10) for i in range(30)]
-    assert approximate_randomisation(scores, scores) == (0.0, 1.0)
-    difference = approximate_randomisation(scores, better, 999)
+    assert compared(scores, scores) == (0.0, 1.0)
+    difference = compared(scores, better, 999)
     assert difference.points == pytest.approx(10) and difference.p == 1 / 1000
 
 
@@ -57,7 +63,7 @@ def test_memory_does_not_grow_with_the_sentences() -> None:
     scores = [Score(1, 9, matched=5, gold=10, guess=10)] * 40_000
     better = [*scores[:-2], *[Score(2, 9, matched=6, gold=10, guess=10)] * 2]
     tracemalloc.start()
-    difference = approximate_randomisation(scores, better, 499)
+    difference = compared(scores, better, 499)
     assert tracemalloc.get_traced_memory()[1] < 1 << 27
     tracemalloc.stop()
     assert difference == (pytest.approx(0.0005), 0.518)
@@ -69,10 +75,10 @@ def test_sentences_without_scores_count_nothing() -> None:
         Score(2, 9, ERROR, matched=9, gold=9, guess=9),
     ]
     better = [Score(1, 9, matched=5, gold=10, guess=10), Score(2, 9, matched=0, gold=9, guess=9)]
-    assert approximate_randomisation(scores[:1], better[:1]).points == 0
-    assert approximate_randomisation(scores, scores).p == 1
+    assert compared(scores[:1], better[:1]).points == 0
+    assert compared(scores, scores).p == 1
     with pytest.raises(ValueError, match="2 and 1 sentences"):
-        approximate_randomisation(scores, better[:1])
+        compared(scores, better[:1])
 
 
 @given(st.lists(st.floats(0, 1), max_size=6))

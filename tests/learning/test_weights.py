@@ -19,7 +19,7 @@ from d2c.learning.weights import (
     CODED,
     FINENESS,
     SPARSE,
-    WITH_SLOTS,
+    Like,
     coded,
     decoded,
     dense,
@@ -29,6 +29,7 @@ from d2c.learning.weights import (
     write_arrays,
 )
 
+TWO = {"slots": Like("i4", 1), "values": Like("f4", 1)}
 WEIGHTS = np.array([0, 0.5, 0, -2], np.float32)
 HALVES = {"filled": np.packbits(WEIGHTS != 0), "values": np.array([0.5, -2], np.float16)}
 
@@ -104,13 +105,6 @@ def test_weights_of_half_precision_are_read_too(tmp_path: Path) -> None:
     np.testing.assert_array_equal(dense(read_arrays(tmp_path / "x.npz", SPARSE), 2), WEIGHTS)
 
 
-def test_weights_with_their_slots_are_read_too(tmp_path: Path) -> None:
-    slots, values = np.array([1, 3], np.int32), np.array([0.1, -2], np.float32)
-    write_arrays(tmp_path / "x.npz", {"slots": slots, "values": values})
-    read = read_arrays(tmp_path / "x.npz", kept_in(tmp_path / "x.npz"))
-    np.testing.assert_array_equal(dense(read, 2), np.array([0, 0.1, 0, -2], np.float32))
-
-
 @pytest.mark.parametrize("size", [0, 2, 1 << 20])
 def test_there_is_a_bit_for_each_slot(size: int) -> None:
     with pytest.raises(ValueError, match="not a bit for each slot"):
@@ -126,7 +120,7 @@ def test_headers_are_believed_only_where_they_fit(slots: bytes, tmp_path: Path) 
         archive.writestr("slots.npy", slots)
         archive.writestr("values.npy", npy(np.ones(2, np.float32)))
     with pytest.raises(ModelError, match=r"^[^\n]*x.npz: is broken \([^\n]*\); train the model again$"):
-        read_arrays(tmp_path / "x.npz", WITH_SLOTS)
+        read_arrays(tmp_path / "x.npz", TWO)
 
 
 def test_little_that_unpacks_to_very_much(tmp_path: Path) -> None:
@@ -139,7 +133,7 @@ def test_little_that_unpacks_to_very_much(tmp_path: Path) -> None:
     at = data.rindex((128 + 64).to_bytes(4, "little"))
     (tmp_path / "x.npz").write_bytes(data[:at] + (128 + (1 << 30)).to_bytes(4, "little") + data[at + 4 :])
     with pytest.raises(ModelError, match="its arrays are too large"):
-        read_arrays(tmp_path / "x.npz", WITH_SLOTS)
+        read_arrays(tmp_path / "x.npz", TWO)
 
 
 @pytest.mark.parametrize("length", [0, 1, 30, 100, 300])
@@ -165,4 +159,4 @@ def test_arrays_are_read_under_the_names_that_were_checked(tmp_path: Path) -> No
     write_arrays(path, {"slots": np.zeros(2, np.int32), "values": np.ones(2, np.float32)})
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr("values", npy(np.full((3, 3), 7.0)))
-    assert read_arrays(path, WITH_SLOTS)["values"].tolist() == [1.0, 1.0]
+    assert read_arrays(path, TWO)["values"].tolist() == [1.0, 1.0]

@@ -19,6 +19,7 @@ from d2c.models.model import read_model_settings
 from d2c.models.names import Available, available, card_of, find
 from d2c.trees.formats.registry import read_treebank
 
+pytestmark = pytest.mark.usefixtures("loaded_once")
 TEXT = "They saw the old cat. She left."
 TREES = [
     "(TOP (S (NP (PRP They)) (VP (VBD saw) (NP (DT the) (JJ old) (NN cat))) (. .)))",

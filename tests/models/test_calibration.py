@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from itertools import islice
-from math import exp
 from pathlib import Path
 from random import Random
 
@@ -25,6 +24,7 @@ from d2c.trees.formats.brackets import format_bracket, parse_bracket, read_brack
 
 RIGHT = parse_bracket("(S (NP (D a) (N b)) (VP (V c)))")
 WRONG = parse_bracket("(S (NP (D a) (N b)) (PP (V c)))")  # with a PP that gold does not have
+WORD = parse_bracket("(TOP (N Wetter))")
 
 
 def parses(seed: int, count: int) -> list[Judged]:
@@ -35,8 +35,8 @@ def parses(seed: int, count: int) -> list[Judged]:
 
 @pytest.fixture(scope="module")
 def fitted() -> Calibration:
-    """What is learned of a thousand parses, with the rules of two trees."""
-    calibration = Calibration.fit(parses(1, 1000), [RIGHT] * 2)
+    """What is learned of a thousand parses and a word alone, with the rules of two trees."""
+    calibration = Calibration.fit([*parses(1, 1000), Judged(WORD, WORD, ())], [RIGHT] * 2)
     assert calibration is not None
     return calibration
 
@@ -53,12 +53,12 @@ def test_what_is_learned(fitted: Calibration) -> None:
 
 
 def test_what_sums_mean() -> None:
-    """The line from one sum to the next; without any, the logistic function. An S has no rule here."""
+    """The line from one sum to the next. An S has no rule here."""
     weights = {"bias": -1.0, "label S": 2.0, "label NP": 1.0, "label VP": -9.0}
     steps = Calibration(weights, {}, frozenset(), (-1.0, 0.0, 2.0), (0.1, 0.5, 0.9))
     assert steps(RIGHT, (1.0, 1.0, 1.0)) == pytest.approx([0.5, 0.1, 0.7])
-    logistic = Calibration(weights, {})
-    assert logistic(RIGHT, (1.0, 1.0, 1.0)) == pytest.approx([0.5, 1 / (1 + exp(10)), 1 / (1 + exp(-1))])
+    with pytest.raises(ValueError, match="is not rising"):
+        replace(steps, sums=(), shares=())
 
 
 @pytest.mark.parametrize("field", ["weights", "rules", "words", "sums", "shares"])
@@ -84,7 +84,8 @@ def test_any_file_is_refused_or_has_probabilities(field: str, tmp_path: Path) ->
 
 def test_no_more_is_known_than_was_learned(tmp_path: Path) -> None:
     for said in {"rules": {f"A {n}": 1 for n in range(10_001)}}, {"words": [f"{n}" for n in range(10_001)]}:
-        (tmp_path / "x.json").write_text(json.dumps({"format": 1, "weights": {}, "rules": {}} | said))
+        whole = {"format": 1, "weights": {}, "rules": {}, "words": [], "sums": [0.0], "shares": [0.5]}
+        (tmp_path / "x.json").write_text(json.dumps(whole | said))
         with pytest.raises(ModelError, match="of length <= 10000"):
             Calibration.load(tmp_path / "x.json")
 
@@ -157,18 +158,15 @@ def test_training_learns_it(tmp_path: Path) -> None:
     assert all(0 < share < 1 for share in sentence.tree.confidences)
 
 
-def test_a_tree_of_one_word_alone() -> None:
+def test_a_tree_of_one_word_alone(fitted: Calibration) -> None:
     """It has no node, so nothing of it is judged."""
-    word = parse_bracket("(TOP (N Wetter))")
-    assert word.labels == () and Calibration({"bias": 1.0}, {})(word, ()) == ()
-    fitted = Calibration.fit([Judged(word, word, ()), *parses(1, 1000)], [RIGHT])
-    assert fitted is not None and fitted(word, ()) == ()
+    assert WORD.labels == () and fitted(WORD, ()) == ()
 
 
 def test_what_users_require_with_its_label_is_certain() -> None:
     """Found or put in, and whatever the least confidence is; the label of another is the parser's guess."""
-    judge, given = Calibration({"bias": -1.0}, {}), (0.5, 0.5, 0.5)
-    guess, noun_phrase = 1 / (1 + exp(1)), LabelledSpan(0, 2, "NP")
+    judge, given = Calibration({"bias": -1.0}, {}, frozenset(), (-1.0,), (0.25,)), (0.5, 0.5, 0.5)
+    guess, noun_phrase = 0.25, LabelledSpan(0, 2, "NP")
     for least in (0.0, 0.2):
         wanted = SpanConstraints((noun_phrase, LabelledSpan(2, 3)))
         assert calibrated(RIGHT, given, judge, least, wanted)[1] == pytest.approx((1, guess, guess))

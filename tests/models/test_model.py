@@ -13,6 +13,7 @@ from click.testing import CliRunner
 
 from d2c.base.errors import FormatError, ModelError
 from d2c.base.settings import Settings
+from d2c.cky.settings import ChartSettings
 from d2c.commands.cli import cli
 from d2c.dparsers.file_parser import GoldParser
 from d2c.experiments.comparison import compare_on
@@ -49,7 +50,7 @@ def treebank(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 def train(
-    treebank: tuple[Path, Path], directory: Path, progress: Progress | None = None, epochs: int = 10
+    treebank: tuple[Path, Path], directory: Path, progress: Progress | None = None, epochs: int = 5
 ) -> Model:
     spec = TrainingSpec.of(*treebank, dparser="stanza", preset="small", epochs=epochs, device="cpu")
     return train_models(spec, [directory], progress).models[0]
@@ -106,7 +107,7 @@ def test_interrupted_training_leaves_nothing(treebank: tuple[Path, Path], tmp_pa
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        train(treebank, tmp_path / "model", interrupt)
+        train((treebank[1], treebank[1]), tmp_path / "model", interrupt)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -131,7 +132,7 @@ def test_all_routes_side_by_side(treebank: tuple[Path, Path], model: Path, tmp_p
     first = Model.load(model, device="cpu")
     models = [first]
     for name in ("cky", "combined"):
-        route = make_route(name)
+        route = make_route(name, RouteSettings(chart=ChartSettings(epochs=2)))
         route.fit(*map(Reading(), treebank))
         models.append(Model(name, route, first.dparser_name, first.dparser))
         models[-1].save(tmp_path / name, model)
@@ -182,17 +183,9 @@ def test_no_d_parser_is_trained_before_a_route_that_cannot_encode(
         train_models(spec, [tmp_path / route for route in routes])
 
 
-@pytest.mark.slow
-def test_other_dparsers_through_the_command(treebank: tuple[Path, Path], tmp_path: Path) -> None:
-    pytest.importorskip("spacy")
-    options = ["--dparser", "spacy", "--epochs", "5", "--route", "reduction"]
-    run = CliRunner().invoke(cli, ["compare", *map(str, treebank), *options, "-o", str(tmp_path)])
-    assert run.exit_code == 0, run.output
-    rows = [line.split() for line in run.output.splitlines() if line.startswith("reduction  ")]
-    assert [row[1] for row in rows] == ["gold", "spacy"] and float(rows[1][2]) > 50
-    assert Model.load(tmp_path / "reduction").dparser_name == "spacy"
+def test_a_model_whose_d_parser_takes_no_device(small_model: Path) -> None:
     with pytest.raises(ModelError, match="^the d-parser spacy takes no device$"):
-        Model.load(tmp_path / "reduction", device="cuda")
+        Model.load(small_model, device="cuda")
 
 
 @dataclass(frozen=True, kw_only=True)

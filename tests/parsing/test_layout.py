@@ -11,6 +11,7 @@ from d2c.models.names import find
 from d2c.parsing.text import PennRules, split_sentences
 from tests.parsing.test_text import lines_of
 
+ENGLISH = load_abbreviations(find("en") / "dparser")
 SORTS = Path(__file__).parent / "texts"
 TEXTS = [
     pytest.param(text, id=f"{path.stem}-{number}")
@@ -19,7 +20,7 @@ TEXTS = [
 ]
 
 
-@pytest.mark.parametrize("abbreviations", [(), load_abbreviations(find("en") / "tagger")], ids=["none", "en"])
+@pytest.mark.parametrize("abbreviations", [(), ENGLISH], ids=["none", "en"])
 @pytest.mark.parametrize("marked", TEXTS)
 def test_sentences_are_those_of_the_layout(marked: str, abbreviations: tuple[str, ...]) -> None:
     expected = [sentence.strip() for sentence in marked.split("¦") if sentence.strip()]

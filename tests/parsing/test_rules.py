@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import json
+import pickle
 import sys
 from collections.abc import Iterator
 from itertools import islice
@@ -124,6 +125,13 @@ def test_marks_and_abbreviations_between_sentences(language: str, sentences: lis
     text = ("" if language == "zh" else " ").join(sentences)
     found = language_rules(language).sentences(text)
     assert [text[begin:end] for begin, end in found] == sentences
+
+
+def test_indonesian_words_are_cut_at_all_hyphens() -> None:
+    """As ICON has them; spaCy keeps a list of them whole. Rules go to other processes."""
+    rules = pickle.loads(pickle.dumps(language_rules("id")))
+    found = [word for word, _, _ in rules.words("Anak-anak dan wartawan-wartawan di PDI-P :-)")]
+    assert " ".join(found) == "Anak - anak dan wartawan - wartawan di PDI - P :-)"
 
 
 def test_chinese_needs_no_blanks() -> None:

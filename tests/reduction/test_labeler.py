@@ -185,12 +185,14 @@ def test_sample_is_labelled_well(labeler: Labeler) -> None:
     assert right / len(pairs) > (0.85 if labeler.settings.encoding == "spine" else 0.95)
 
 
-def test_same_seed_same_labeler_and_files_come_back(labeler: Labeler, tmp_path: Path) -> None:
-    again = Labeler(labeler.settings.encoding, table_bits=16).fit(encoded(labeler.settings.encoding, TRAIN))
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_same_seed_same_labeler_and_files_come_back(encoding: str, tmp_path: Path) -> None:
+    learned = encoded(encoding, TRAIN[:300])
+    labeler, again = (Labeler(encoding, table_bits=16).fit(learned) for _ in range(2))
     np.testing.assert_array_equal(labeler.weights_, again.weights_)
     labeler.save(tmp_path)
     loaded = Labeler.load(tmp_path)
-    backbones = [unlabelled(dtree) for dtree in encoded(labeler.settings.encoding, DEV)]
+    backbones = [unlabelled(dtree) for dtree in encoded(encoding, DEV)]
     assert list(loaded.label_all(backbones)) == list(labeler.label_all(backbones))
 
 
@@ -273,7 +275,7 @@ def test_other_heads_give_a_tree_that_decodes(ctree: CTree, data: st.DataObject)
 
 
 def test_reduction_with_a_labeler(tmp_path: Path) -> None:
-    route = TwoStage("delta").fit(TRAIN)
+    route = TwoStage("delta").fit(TRAIN[:1000])
     gold = [unlabelled(dtree) for dtree in encoded("delta", DEV)]
     repairs = Repairs()
     guess = list(route.decode_all(gold, repairs))
@@ -287,7 +289,7 @@ def test_reduction_with_a_labeler(tmp_path: Path) -> None:
 
 
 def test_confidences_come_with_the_trees_of_the_labelers_labels() -> None:
-    route = TwoStage("direct").fit(TRAIN)
+    route = TwoStage("direct").fit(TRAIN[:200])
     gold = [unlabelled(dtree) for dtree in encoded("direct", DEV[:100])]
     repairs = Repairs(), Repairs()
     found = list(route.confidences_all(gold, repairs[0]))
@@ -297,19 +299,19 @@ def test_confidences_come_with_the_trees_of_the_labelers_labels() -> None:
 
 
 def test_jackknifed_trees_and_their_labels_are_learned_from() -> None:
-    jackknifed = []
-    for dtree in encoded("direct", TRAIN):
+    treebank, jackknifed = TRAIN[:1000], list[DTree]()
+    for dtree in encoded("direct", treebank):
         n = len(dtree.heads)
         heads = tuple(
             h if m % 5 else (0 if h == 0 else dtree.heads.index(0) + 1) for m, h in enumerate(dtree.heads)
         )
         jackknifed.append(DTree(dtree.tokens, heads, labels=dtree.labels if n % 3 else ("dep",) * n))
-    route = TwoStage("direct").fit(TRAIN, dtrees=jackknifed)
+    route = TwoStage("direct").fit(treebank, dtrees=jackknifed)
     assert route.labeler_.stacked_
     gold = encoded("direct", DEV)
     assert bracket_scores(DEV, list(route.decode_all(gold))).f1 > 97
     with pytest.raises(ValueError, match="spines do not fit"):
-        TwoStage("spine").fit(TRAIN, dtrees=jackknifed)
+        TwoStage("spine").fit(treebank, dtrees=jackknifed)
 
 
 @pytest.mark.slow

@@ -52,7 +52,7 @@ def treebank(tmp_path_factory: pytest.TempPathFactory) -> Treebank:
 
 @pytest.fixture(scope="module")
 def pipeline(treebank: Treebank, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return train_spacy(treebank[0], 15, tmp_path_factory.mktemp("spacy") / "pipeline")
+    return train_spacy(treebank[0], 8, tmp_path_factory.mktemp("spacy") / "pipeline")
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from d2c.base.errors import Faults, FormatError, ModelError
+from d2c.base.inputs import files_of
 from d2c.commands.cli import cli
 from d2c.experiments.comparison import train_and_compare
 from d2c.protocols.dparser import DependencyParser
@@ -54,6 +55,9 @@ def test_without_options(monkeypatch: pytest.MonkeyPatch) -> None:
     assert asked(monkeypatch, "compare", "a.mrg", "b.mrg") == TrainingSpec.of(
         *FILES, every, READING, preset="small"
     )
+    data = asked(monkeypatch, "compare").data
+    bundled = [file.parts[-2:] for file in (*files_of(data.train), *files_of(data.dev))]
+    assert bundled == [("sample", "train.mrg"), ("sample", "dev.mrg")]
 
 
 def test_every_option(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -72,16 +72,12 @@ def test_predicted_tags(treebank: tuple[Path, Path], compared: tuple[Path, Resul
     assert {("tagger", "spacy"), ("tags", "predicted"), ("tagger.preset", "small")} <= {*said}
 
 
-@pytest.mark.slow
-def test_tags_of_the_treebank(treebank: tuple[Path, Path], tmp_path: Path) -> None:
-    arguments = ["train", str(treebank[0]), "--dev", str(treebank[1]), "-o", str(tmp_path / "m"), *OPTIONS]
-    run = CliRunner().invoke(cli, [*arguments, "--tagger", "spacy"])
-    assert run.exit_code == 0, run.output
-    model = Model.load(tmp_path / "m")
+def test_tags_of_the_treebank(tagged_model: Path, tmp_path: Path) -> None:
+    model = Model.load(tagged_model)
     assert (model.tagger_name, model.tags) == ("spacy", "gold")
-    model.save(tmp_path / "copy", tmp_path / "m")
+    model.save(tmp_path / "copy", tagged_model)
     copy = Model.load(tmp_path / "copy")
-    abbreviations = [load_abbreviations(tmp_path / name / "tagger") for name in ("m", "copy")]
+    abbreviations = [load_abbreviations(place / "tagger") for place in (tagged_model, tmp_path / "copy")]
     assert copy.tagger_name == "spacy" and abbreviations[0] == abbreviations[1]
     odd = Tokens(("the", "cat"), ("X", "Y"))
     assert next(model.parse([odd])).tokens == odd

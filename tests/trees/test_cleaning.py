@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from d2c.trees.cleaning import is_punctuation, keep_tokens, unwrap
+from d2c.trees.cleaning import is_punctuation, unwrap, without_tokens
 from d2c.trees.conventions import functions_of, remove_empty, strip_function
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.brackets import format_bracket, parse_bracket
@@ -31,7 +31,7 @@ def test_words_and_symbols_are_no_marks(form: str) -> None:
 def test_kept_tokens_and_what_is_over_them(ctree: CTree, data: st.DataObject) -> None:
     n = len(ctree.tokens)
     kept = sorted(data.draw(st.sets(st.integers(0, n - 1))))
-    found = keep_tokens(ctree, kept)
+    found = without_tokens(ctree, {*range(n)}.difference(kept))
     if not kept:
         assert found is None
         return

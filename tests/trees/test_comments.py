@@ -67,6 +67,25 @@ def test_decode_and_encode(conllu: Path, tmp_path: Path, name: str, kept: list[s
     assert encoded.startswith("".join(f"# {comment}\n" for comment in kept) + ROWS)
 
 
+@pytest.mark.parametrize(
+    ("name", "kept"),
+    [
+        ("x.export", "sent_id=weblog-1"),
+        ("x.tiger.xml", "sent_id=weblog-1"),
+        ("x.alpino.xml", "sent_id = weblog-1"),
+    ],
+)
+def test_an_id_without_blanks_is_an_id(tmp_path: Path, name: str, kept: str) -> None:
+    """It is the only one, whatever number its sentence has in the file."""
+    path = tmp_path / "x.conllu"
+    path.write_text("#sent_id=weblog-1\n" + ROWS)
+    run("decode", path, "-o", tmp_path / name)
+    text = (tmp_path / name).read_text().replace("#BOS 1", "#BOS 7").replace("#EOS 1", "#EOS 7")
+    (tmp_path / name).write_text(text)
+    (ctree,) = read_treebank(tmp_path / name)
+    assert ctree.tokens.comments == (kept,)
+
+
 def test_export_has_comments_on_the_line_bos(tmp_path: Path) -> None:
     path = tmp_path / "x.export"
     path.write_text(

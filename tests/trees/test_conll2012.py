@@ -16,6 +16,7 @@ from d2c.trees.ctree import CTree
 from d2c.trees.formats.conll2012 import CONLL2012
 from d2c.trees.formats.format import Options
 from d2c.trees.formats.registry import read_treebank
+from tests.errors import faulty
 from tests.strategies import ctrees
 
 TWO = """#begin document (bc/own/00/own_0000); part 000
@@ -91,11 +92,10 @@ def test_what_is_left_out(tmp_path: Path) -> None:
         ),
         ("a 0 0 x X (S* -\n", "1: sentence 1: a closing bracket is missing in this tree"),
         ("a 0 0 x X (S*)) -\n", "1: sentence 1: a closing bracket too many"),
-        ("a 0 0 x X (S*) -\na 0 1 y Y (S*) -\n", "1: sentence 1: the parts of its tree make 2 trees"),
         (
             "1\tx\t_\tX\tX\t_\t0\troot\t_\t_\n",
-            "1: sentence 1: '_' is no part of a tree, such as (NP*); CoNLL-U, CoNLL-X and CoNLL-2009 have "
-            "d-trees, of which `d2c decode` makes c-trees",
+            "1: sentence 1: '_' is no part of a tree, such as (NP*); CoNLL-U, CoNLL-X, CoNLL-2008 and "
+            "CoNLL-2009 have d-trees, of which `d2c decode` makes c-trees",
         ),
         (
             "a 0 0 [WORD] X (S*) -",
@@ -110,6 +110,13 @@ def test_errors(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(FormatError) as error:
         [*read_treebank(path)]
     assert str(error.value) == f"{path}:{message}"
+
+
+def test_parts_that_make_two_trees(tmp_path: Path) -> None:
+    path = tmp_path / "x_conll"
+    path.write_text("a 0 0 x X (S*) -\na 0 1 y Y (S*) -\n")
+    with faulty(path, 1, 1, about="one tree"):
+        [*read_treebank(path)]
 
 
 def test_where_dtrees_are_wanted(tmp_path: Path) -> None:

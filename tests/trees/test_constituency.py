@@ -17,6 +17,7 @@ from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.formats.brackets import parse_bracket
 from d2c.trees.formats.constituency import format_constituency
 from d2c.trees.formats.registry import FORMATS, read_treebank
+from tests.errors import faulty
 from tests.strategies import ctrees
 
 HI = (
@@ -141,7 +142,6 @@ def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, ctree
         ("(VERB Vai) ", "", "its tree has 1 words, not 2"),
         ("VERB Vai", "VERB Va", "word 1 of its tree is 'Va', not 'Vai'"),
         ("(ADV giù)))", "(ADV giù))", "a closing bracket is missing in this tree"),
-        ("(ROOT (S (VERB Vai) (ADV giù)))", "(A Vai) (B giù)", "the comment `# constituency` has 2 trees"),
         ("\tgiù\tgiù", "\tgiù", "expected 10 columns separated by tabs, found 9"),
     ],
 )
@@ -149,6 +149,11 @@ def test_errors(tmp_path: Path, old: str, new: str, message: str) -> None:
     with pytest.raises(FormatError) as error:
         read(tmp_path, UPOS_TAGS.replace(old, new, 1))
     assert str(error.value).endswith(f"sentence 1: {message}")
+
+
+def test_a_comment_with_two_trees(tmp_path: Path) -> None:
+    with faulty("x.conllu", 1, 1, about="one tree"):
+        read(tmp_path, UPOS_TAGS.replace("(ROOT (S (VERB Vai) (ADV giù)))", "(A Vai) (B giù)"))
 
 
 @pytest.mark.parametrize("label", ["A B", "(", "a-LRB-b", "NP\n"])

@@ -141,7 +141,7 @@ def test_historical_labels_lose_indices_alone(label: str, whole: str) -> None:
     [("NE-SB", "NE"), ("N-H", "N"), ("-LRB-", "-LRB-"), ("-NONE-", "-NONE-"), ("Vpitf-r3s", "Vpitf-r3s")],
 )
 def test_functions_of_tags(tag: str, category: str) -> None:
-    assert PENN_TREEBANK.tag(tag) == category
+    assert PENN_TREEBANK.tag[tag] == category
 
 
 def test_functions_behind_whole_categories() -> None:

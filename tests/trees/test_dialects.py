@@ -100,6 +100,17 @@ def test_historical_trees_come_back(trees: list[CTree]) -> None:
     ]
 
 
+def test_a_fault_of_the_file_hides_no_fault_before_it(tmp_path: Path) -> None:
+    """Bytes that are not UTF-8, among the first trees, which tell whether words have lemmas."""
+    path, faults = tmp_path / "x.psd", list[FormatError]()
+    tree = f"( (IP-MAT {' '.join(['(N a-a)'] * 20)}) (ID X,.1))\n"
+    broken = "( (IP-MAT (N a b)) (ID X,.1))\n"
+    path.write_bytes((tree * 2 + broken + tree * 100).encode() + b"( (IP-MAT (N \xff)))\n")
+    with pytest.raises(FormatError, match="not UTF-8"):
+        list(read_historical(path, faults.append))
+    assert [(fault.line, fault.sentence) for fault in faults] == [(3, 3)]
+
+
 @given(st.lists(continuous, min_size=1, max_size=3))
 def test_floresta_trees_come_back(trees: list[CTree]) -> None:
     assert read(lambda path: read_floresta(path, marked=True), "\n".join(map(floresta, trees))) == trees

@@ -10,7 +10,7 @@ from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import parse_bracket
 from d2c.trees.heads import HeadSearch, load_head_rules, parse_head_rules
-from d2c.trees.scores.attachment import Attachment, score_attachment
+from d2c.trees.scores.attachment import Attachment, attachment_scores
 from tests.errors import faulty
 
 
@@ -181,8 +181,8 @@ def test_attachment_scores() -> None:
     tokens = Tokens(("a", "b", ",", "$"), ("T",) * 4)
     gold = DTree(tokens, (0, 1, 1, 1), labels=("root", "NP#1", "NP#1", "x:y"))
     guess = DTree(tokens, (0, 1, 2, 1), labels=("root", "NP#2", "NP#1", "x:z"))
-    assert score_attachment(gold, guess) == Attachment(3, 3, 1)
-    both = score_attachment(gold, guess, punctuation=True)
+    assert attachment_scores([gold], [guess]) == Attachment(3, 3, 1)
+    both = attachment_scores([gold], [guess], punctuation=True)
     assert (both, both.uas, both.las) == (Attachment(4, 3, 1), 75.0, 25.0)
     with pytest.raises(ValueError, match="4 tokens in gold, 1 in guess"):
-        score_attachment(gold, DTree(Tokens(("a",), ("T",)), (0,)))
+        attachment_scores([gold], [DTree(Tokens(("a",), ("T",)), (0,))])

@@ -158,6 +158,13 @@ def test_lists(tmp_path: Path, name: str, text: str, sizes: list[int], comments:
     assert first == [trees[0], *trees[2:]] and left_out == {FURTHER: 1}
 
 
+def test_a_sentence_without_a_parse_is_told_with_its_own_line(tmp_path: Path) -> None:
+    path, told = tmp_path / "x.nbest", list[FormatError]()
+    path.write_text(CHARNIAK)
+    assert len(list(read_treebank(path, refuse=told.append, unparsed=False))) == 2
+    assert [(one.line, one.sentence) for one in told] == [(CHARNIAK.split("\n").index("0 s.8") + 1, 2)]
+
+
 def test_a_list_that_is_cut_off_costs_no_sentence(tmp_path: Path) -> None:
     text = "9 s.1\n-1\n(S (A a))\n\n9 2\n-2\n(S (A b))\n-3\n(S (B b))\nmade by me\n1 s.3\n-2\n(S (A b))\n"
     trees, left_out = read(tmp_path / "x.nbest", text)

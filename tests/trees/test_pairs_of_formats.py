@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from d2c.base.errors import FormatError
-from d2c.trees.ctree import CTree, Tokens, canonical
-from d2c.trees.formats.conllu import comment_of
+from d2c.trees.ctree import CTree, Tokens, canonical, comment_of
 from d2c.trees.formats.conversion import convert_treebank, told_left_out
 from d2c.trees.formats.reading import Reading
 from d2c.trees.formats.registry import FORMATS, WRITABLE

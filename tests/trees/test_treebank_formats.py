@@ -352,7 +352,7 @@ def test_real_treebanks_are_read_whole_and_come_back(file: str, tmp_path: Path) 
     heads, route = load_head_rules("leftmost"), Reduction("direct", continuous=False)
     for ctree in some:
         headed = canonical(heads.apply(ctree))
-        back = canonical(route.decode_unaryless(route.encode(headed)))
+        back = canonical(route.decode(route.encode(headed)))
         whole = restore_unaries(back, strip_unaries(headed)[1])
         assert replace(whole, top=headed.top) == headed
 

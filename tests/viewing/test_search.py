@@ -124,8 +124,8 @@ def test_patterns_of_the_manual() -> None:
     assert sum(map(len, found)) == sum(PATTERNS.values())
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(st.lists(ctrees(max_tokens=6), min_size=1, max_size=4), st.lists(patterns(), min_size=10, max_size=30))
+@settings(max_examples=13, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(ctrees(max_tokens=6), min_size=1, max_size=4), st.lists(patterns(), min_size=20, max_size=60))
 def test_random_patterns(trees: list[CTree], texts: list[str]) -> None:
     cases = [(text, tree) for text in texts for tree in range(len(trees))]
     for case, ours, theirs in zip(cases, in_python(trees, cases), in_page(trees, cases), strict=True):

@@ -106,6 +106,15 @@ def test_d_trees_alone_and_instead(tmp_path: Path) -> None:
     assert "--dtrees needs all sentences" in error_of(trees, "--dtrees", arcs, "--skip-bad")
 
 
+def test_the_format_that_is_said_counts(tmp_path: Path) -> None:
+    """CoNLL-U whose comments hold c-trees, and CoNLL-U that is called as a treebank is."""
+    for name, comment in (("x.conllu", "# constituency = (S (PRP She) (VBD slept))\n"), ("x.mrg", "")):
+        (tmp_path / name).write_text(comment + DTREES)
+        [sentence] = page_of(tmp_path / name, "--format", "conllu")["sentences"]
+        assert (sentence["w"], sentence["h"], sentence["c"]) == (["She", "slept"], [2, 0], [])
+    assert page_of(tmp_path / "x.conllu")["sentences"][0]["c"] == [[[2, 2, -1], [0], []]]
+
+
 def test_sentences_have_their_numbers_in_their_files(tmp_path: Path) -> None:
     parsed = tmp_path / "x.jsonl"
     line = {"tokens": ["a"], "tags": ["A"], "spans": [{"label": "S", "start": 0, "end": 1}]}

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn, Self
 
-from d2c.base.batches import batches
 from d2c.base.errors import ModelError, install
 from d2c.base.locks import SharedLock
 from d2c.base.model_files import read_as
@@ -25,21 +24,18 @@ from d2c.dparsers.graph.directory import (
 )
 from d2c.dparsers.graph.encoder_file import BertConfig, read_tensors, read_tokenizer, window_of
 from d2c.dparsers.graph.network_file import NetworkFile
-from d2c.dparsers.graph.scores import Found, dtrees_of
-from d2c.packed.arcs import LEAST
+from d2c.dparsers.graph.scores import Found, GraphParser
 from d2c.protocols.abilities import DParserAbilities
 from d2c.protocols.directories import loading
-from d2c.protocols.dparser import DependencyParser, Report
+from d2c.protocols.dparser import Report
 from d2c.trees.ctree import Tokens
-from d2c.trees.dtree import DTree
 
-_WINDOW = 1024  # sentences that are sorted by length and held at a time
 _NVIDIA = Path("/dev/nvidiactl")  # is there where a GPU is, and torch takes a second to say so
 # Held while a network computes: it has one place for its outputs.
 _ONE_AT_A_TIME = SharedLock()
 
 
-class CompiledParser(DependencyParser):
+class CompiledParser(GraphParser):
     """The parser, as `d2c.dparsers.stanza` has trained it."""
 
     def __init__(self, network: CompiledNetwork, tokenizer: Any, window: int) -> None:
@@ -106,24 +102,10 @@ class CompiledParser(DependencyParser):
         """Return the tags that it finds."""
         return self.network.tags if self.abilities.tags else ()
 
-    def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
-        """Yield the d-tree of each sentence, in order; about a thousand sentences are held at a time."""
-        return self._parse(sentences, None)
-
-    def parse_packed(self, sentences: Iterable[Tokens], least: float = LEAST) -> Iterator[DTree]:
-        """Parse as `parse`, with packed arcs of this probability or more."""
-        return self._parse(sentences, least)
-
-    def _parse(self, sentences: Iterable[Tokens], least: float | None) -> Iterator[DTree]:
-        for window in batches(sentences, _WINDOW, len):
-            with _ONE_AT_A_TIME:
-                found = self._found([tokens for tokens in window if len(tokens)], least)
-            yield from dtrees_of(window, found, self.abilities.tags, least)
-
     def _found(self, sentences: Sequence[Tokens], least: float | None) -> list[Found]:
-        """Return what is found in sentences."""
         found: list[Any] = [None] * len(sentences)
-        for part, batch in self._batching.batches(sentences):
-            for i, one in zip(part, self.network.scores(batch).found(least), strict=True):
-                found[i] = one
+        with _ONE_AT_A_TIME:
+            for part, batch in self._batching.batches(sentences):
+                for i, one in zip(part, self.network.scores(batch).found(least), strict=True):
+                    found[i] = one
         return found

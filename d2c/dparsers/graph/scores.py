@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from d2c.base.arrays import Floats
+from d2c.base.batches import batches
 from d2c.packed.arcs import (
     LEAST,
     LEAST_LABEL,
@@ -20,11 +22,12 @@ from d2c.packed.arcs import (
     with_packed_arcs,
 )
 from d2c.packed.spanning import spanning_tree
-from d2c.protocols.dparser import Arcs, with_arcs
+from d2c.protocols.dparser import Arcs, DependencyParser, with_arcs
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 
 Found = tuple[Arcs, Sequence[str], PackedArcs | None]  # of a sentence: arcs, tags, packed arcs
+_WINDOW = 1024  # sentences that are sorted by length and held at a time
 _LEAST_LOG = math.log(LEAST_LABEL)
 
 
@@ -68,22 +71,32 @@ class GraphScores(NamedTuple):
         return found
 
 
-def dtrees_of(
-    sentences: Sequence[Tokens], found: Sequence[Found], tagged: bool, least: float | None
-) -> Iterator[DTree]:
-    """Yield the d-trees of sentences, with packed arcs unless `least` is None.
+class GraphParser(DependencyParser):
+    """A parser whose network scores all arcs of a sentence, whatever computes it."""
 
-    found:  in those of at least one word
-    tagged: whether the tags are those that were found
-    """
-    if tagged:
-        tags = iter([tuple(own) for _, own, _ in found])
-        sentences = [Tokens(one.forms, next(tags) if len(one) else ()) for one in sentences]
-    packed = iter([own for *_, own in found])
-    for dtree in with_arcs(sentences, [arcs for arcs, *_ in found], "stanza"):
-        if least is not None:
-            dtree = with_packed_arcs(dtree, next(packed) if dtree.heads else single(()))
-        yield dtree
+    def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
+        """Yield the d-tree of each sentence, in order; about a thousand sentences are held at a time."""
+        return self._parse(sentences, None)
+
+    def parse_packed(self, sentences: Iterable[Tokens], least: float = LEAST) -> Iterator[DTree]:
+        """Parse as `parse`, with packed arcs of this probability or more."""
+        return self._parse(sentences, least)
+
+    def _parse(self, sentences: Iterable[Tokens], least: float | None) -> Iterator[DTree]:
+        for window in batches(sentences, _WINDOW, len):
+            found = self._found([one for one in window if len(one)], least)
+            if self.abilities.tags:
+                tags = iter([tuple(own) for _, own, _ in found])
+                window = [Tokens(one.forms, next(tags) if len(one) else ()) for one in window]
+            packed = iter([own for *_, own in found])
+            for dtree in with_arcs(window, [arcs for arcs, *_ in found], "stanza"):
+                if least is not None:
+                    dtree = with_packed_arcs(dtree, next(packed) if dtree.heads else single(()))
+                yield dtree
+
+    @abstractmethod
+    def _found(self, sentences: Sequence[Tokens], least: float | None) -> list[Found]:
+        """Return what is found in sentences, each of at least one word; least: as of `GraphScores.found`."""
 
 
 def best_heads(scores: Floats) -> tuple[int, ...]:

@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import ClassVar, Self
 
-import msgspec
 import numpy
 from spacy.tokens import Doc
 from spacy.training import Example
@@ -22,7 +21,7 @@ from spacy.vectors import Vectors
 
 from d2c.base.batches import batches
 from d2c.base.errors import ModelError
-from d2c.base.model_files import check_file
+from d2c.base.model_files import as_type, check_file
 from d2c.base.temporary import whole_directory
 from d2c.dparsers.settings import SpacySettings
 from d2c.dparsers.spacy.internals import load_weights, resize
@@ -97,7 +96,7 @@ class SpacyParser(SpacyEstimator, DependencyParser):
         with loading(path):
             network = known_sizes(said["sizes"], SIZES)
             parser = cls(SpacySettings(network=network, **cls.FORMAT.parameters_in(said)))
-            parser.codes_ = msgspec.convert(said, Codes)
+            parser.codes_ = as_type(said, Codes)
             parser._build(kept_vectors(Path(directory)))
             parser._load_weights(path)
         return parser

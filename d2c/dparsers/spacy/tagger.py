@@ -39,11 +39,9 @@ class SpacyTagger(SpacyEstimator, TrainedTagger):
 
     settings: SpacyTaggerSettings
 
-    def __init__(self, settings: SpacyTaggerSettings) -> None:
-        super().__init__(settings)
-
     @classmethod
     def _of(cls, said: dict[str, Any], device: str | None) -> Self:
+        known_sizes(said["sizes"], {cls.COMPONENT: SIZES})
         return cls(SpacyTaggerSettings(**cls.FORMAT.parameters_in(said)))
 
     def _fit(self, treebanks: Treebanks, evaluate: Evaluate, directory: Path) -> dict[str, Any]:
@@ -58,8 +56,7 @@ class SpacyTagger(SpacyEstimator, TrainedTagger):
         gold = (self._doc(tokens.forms, [codes[tag] for tag in tokens.tags]) for tokens in train)
         return [Example(self._doc(tokens.forms), doc) for tokens, doc in zip(train, gold, strict=True)]
 
-    def _restore(self, directory: Path, said: dict[str, Any]) -> None:
-        known_sizes(said["sizes"], {self.COMPONENT: SIZES})
+    def _restore(self, directory: Path) -> None:
         self._build(SIZES)
         if not 0 < len(self.tags_) <= MOST_TAGS:
             raise ValueError(f"{len(self.tags_)} tags")

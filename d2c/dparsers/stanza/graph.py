@@ -24,7 +24,6 @@ import torch
 from stanza.models.common.biaffine import DeepBiaffineScorer
 from stanza.models.common.vocab import VOCAB_PREFIX_SIZE
 from stanza.models.depparse.model import GraphParser
-from stanza.models.depparse.trainer import GraphTrainer
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -208,17 +207,6 @@ class GraphNetwork(GraphParser):  # type: ignore[misc]
         """Return [sentences, words, T] scores of tags."""
         scores: Tensor = self.tag_scorer(self.drop(self.states))
         return scores[:, 1:]
-
-
-class GraphNetworkTrainer(GraphTrainer):  # type: ignore[misc]
-    """Stanza's trainer of such a network, which has one from the beginning.
-
-    args, vocab: as of the network
-    """
-
-    args: dict[str, Any]
-    vocab: Any
-    model: GraphNetwork
 
 
 def units(vocabulary: Any) -> tuple[str, ...]:

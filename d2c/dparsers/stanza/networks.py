@@ -25,6 +25,7 @@ from stanza.models.common.pretrain import Pretrain
 from stanza.models.common.utils import set_random_seed
 from stanza.models.common.vocab import VOCAB_PREFIX
 from stanza.models.depparse.data import DataLoader
+from stanza.models.depparse.trainer import GraphTrainer
 from stanza.models.depparse.utils import predict_dataset
 from stanza.models.pos.trainer import Trainer as TaggerTrainer
 from torch.overrides import TorchFunctionMode
@@ -33,7 +34,6 @@ from d2c.base.errors import ModelError
 from d2c.base.locks import SharedLock
 from d2c.base.model_files import check_file
 from d2c.dparsers.graph.scores import Found
-from d2c.dparsers.stanza.graph import GraphNetworkTrainer
 from d2c.protocols.training import seeded as seeded_numpy
 
 # A forked process (spaCy's `n_process`) has none of the threads that torch has started, and would wait for
@@ -46,9 +46,9 @@ Sentences = Sequence[Sequence[WordRow]]
 
 _NUMBERS_TRAINING, _NUMBERS_PARSING = 1 << 28, 1 << 26  # in the largest array of one batch
 
-# Held while networks predict or are loaded: a call switches its network, and torch's number of threads, for
-# all that run, and calls the other: what is loaded predicts. One for all networks: they are copied to other
-# processes, a lock in them would not be.
+# Held while networks predict or are loaded: a call switches its network for all that run, and calls the
+# other: what is loaded predicts. One for all networks: they are copied to other processes, a lock in them
+# would not be.
 ONE_AT_A_TIME = SharedLock()
 
 _MOST_BYTES = 1 << 33  # of a file
@@ -82,7 +82,7 @@ class BareTagger(TaggerTrainer):  # type: ignore[misc]
 
 
 def predict(
-    trainer: GraphNetworkTrainer, pretrain: Pretrain | None, sentences: Sentences, least: float | None = None
+    trainer: GraphTrainer, pretrain: Pretrain | None, sentences: Sentences, least: float | None = None
 ) -> list[Found]:
     """Return what a parser finds in sentences, each of at least one word, sorted by length into batches.
 
@@ -149,20 +149,6 @@ def seeded(seed: int) -> Iterator[None]:
     with seeded_numpy(seed), torch.random.fork_rng(devices=[]):
         set_random_seed(seed)
         yield
-
-
-@contextmanager
-def threads(number: int | None) -> Iterator[None]:
-    """Let torch compute with so many threads; None: with as many as it does."""
-    if number is None:
-        yield
-        return
-    before = torch.get_num_threads()
-    torch.set_num_threads(number)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def read_checkpoint(path: Path, parts: Iterable[str]) -> dict[str, Any]:

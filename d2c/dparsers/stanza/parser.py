@@ -7,7 +7,7 @@ then the best tree (Chu-Liu-Edmonds), with exactly one root and no cycle; arcs m
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from functools import partial
 from pathlib import Path
@@ -16,9 +16,9 @@ from typing import Any, ClassVar, Self
 import torch
 from stanza.models import parser as stanza_program
 from stanza.models.common.pretrain import Pretrain
+from stanza.models.depparse.trainer import GraphTrainer
 from stanza.models.depparse.transition.model import SubtreeCombination
 
-from d2c.base.batches import batches
 from d2c.base.errors import ModelError
 from d2c.base.locks import one_thread
 from d2c.base.model_files import first_line
@@ -26,30 +26,20 @@ from d2c.base.temporary import whole_directory
 from d2c.dparsers.graph.directory import FORMAT, NETWORK, NETWORK_WEIGHTS
 from d2c.dparsers.graph.inputs import columns
 from d2c.dparsers.graph.network_file import NetworkFile, is_plain
-from d2c.dparsers.graph.scores import dtrees_of
+from d2c.dparsers.graph.scores import Found, GraphParser
 from d2c.dparsers.settings import StanzaSettings
 from d2c.dparsers.stanza.encoder import said_of
-from d2c.dparsers.stanza.graph import GraphNetwork, GraphNetworkTrainer, units
-from d2c.dparsers.stanza.networks import (
-    ONE_AT_A_TIME,
-    WordRow,
-    predict,
-    quiet,
-    read_vectors,
-    seeded,
-    threads,
-)
+from d2c.dparsers.stanza.graph import GraphNetwork, units
+from d2c.dparsers.stanza.networks import ONE_AT_A_TIME, WordRow, predict, quiet, read_vectors, seeded
 from d2c.dparsers.stanza.tasks import ARGUMENTS, CHARLM, SMOOTHING, ArcTask, StanzaEstimator
 from d2c.dparsers.stanza.training import EncoderPair, Preset
-from d2c.packed.arcs import LEAST
 from d2c.protocols.abilities import DParserAbilities
 from d2c.protocols.codes import read_trees
 from d2c.protocols.directories import SETTINGS, loading
-from d2c.protocols.dparser import DependencyParser, Report
+from d2c.protocols.dparser import Report
 from d2c.protocols.settings import FINETUNE
 from d2c.protocols.training import evaluating_arcs, thinned
 from d2c.trees.ctree import Tokens
-from d2c.trees.dtree import DTree
 
 OF_GRAPHS = {"yields": True}  # the argument of `GraphNetwork` that Stanza's program does not know
 GONE = (
@@ -57,8 +47,6 @@ GONE = (
     "stanza, or with transition, which is d2c's own"
 )
 _VECTORS, _CHARLM = "vectors.pt", ("charlm_forward.pt", "charlm_backward.pt")
-
-_WINDOW = 1024  # sentences that `parse` sorts by length and holds at a time
 
 # Without its network over characters and its scores for directions and distances Stanza sees a third more
 # words in the same time, which is worth more (2,000 and 5,000 sentences of CRAFT).
@@ -87,7 +75,7 @@ PRESETS = {
 }
 
 
-class StanzaParser(StanzaEstimator, DependencyParser):
+class StanzaParser(StanzaEstimator, GraphParser):
     """Stanza's dependency parser.
 
     It sees words, tags (XPOS), and, where there are any, lemmas and morphology (FEATS). UPOS is not read.
@@ -121,12 +109,7 @@ class StanzaParser(StanzaEstimator, DependencyParser):
                 raise ModelError(f"a language model cannot be loaded: {first_line(error)}") from error
 
         settings = self.settings
-        with (
-            quiet(),
-            seeded(settings.seed),
-            threads(settings.threads),
-            whole_directory(directory, SETTINGS) as staging,
-        ):
+        with quiet(), seeded(settings.seed), whole_directory(directory, SETTINGS) as staging:
             arguments = self._arguments(preset)
             self.pretrain_ = self._bring_other_models(staging, arguments)
             self._learn(build, arguments, preset, staging, train, dev)
@@ -163,7 +146,7 @@ class StanzaParser(StanzaEstimator, DependencyParser):
 
             build = partial(GraphNetwork, emb_matrix=pretrain.emb if pretrain else None)
             config, vocab, model = self._network(directory, own, build)
-            self.trainer_ = GraphNetworkTrainer(config, vocab, pretrain, model, build_optimizer=False)
+            self.trainer_ = GraphTrainer(config, vocab, pretrain, model, build_optimizer=False)
 
     def _read_network(self, directory: Path) -> tuple[Path, dict[str, Any]]:
         if not (directory / NETWORK).exists():
@@ -186,22 +169,11 @@ class StanzaParser(StanzaEstimator, DependencyParser):
         """Return the tags that it finds."""
         return units(self.trainer_.vocab["upos"]) if self.abilities.tags else ()
 
-    def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
-        """Yield the d-tree of each sentence, in order; about a thousand sentences are held at a time."""
-        return self._parse(sentences, None)
-
-    def parse_packed(self, sentences: Iterable[Tokens], least: float = LEAST) -> Iterator[DTree]:
-        """Parse as `parse`, with packed arcs of this probability or more."""
-        return self._parse(sentences, least)
-
-    def _parse(self, sentences: Iterable[Tokens], least: float | None) -> Iterator[DTree]:
+    def _found(self, sentences: Sequence[Tokens], least: float | None) -> list[Found]:
         if self.trainer_ is None:
             raise ModelError("this parser is not trained yet")
-        for window in batches(sentences, _WINDOW, len):
-            with ONE_AT_A_TIME, quiet(), threads(self.settings.threads):
-                rows = [self._rows(tokens) for tokens in window if len(tokens)]
-                predicted = predict(self.trainer_, self.pretrain_, rows, least)
-            yield from dtrees_of(window, predicted, self.abilities.tags, least)
+        with ONE_AT_A_TIME, quiet():
+            return predict(self.trainer_, self.pretrain_, [*map(self._rows, sentences)], least)
 
     def _rows(
         self, tokens: Tokens, heads: Iterable[int] | None = None, labels: Iterable[str] | None = None
@@ -221,11 +193,7 @@ class StanzaParser(StanzaEstimator, DependencyParser):
 
     def _arguments(self, preset: Preset) -> dict[str, Any]:
         """Return the arguments of Stanza's training program. Raises ModelError for unknown ones."""
-        arguments = stanza_program.parse_args([])
-        settings = self.settings
-        unknown = {*preset.arguments, *(settings.arguments or {})} - set(arguments)
-        if unknown:
-            raise ModelError(f"Stanza's parser has no argument {', '.join(sorted(unknown))}")
+        arguments, settings = stanza_program.parse_args([]), self.settings
         own = {"model_type": settings.model_type, "pretrain": settings.vectors is not None, **OF_GRAPHS}
         own |= SMOOTHING if settings.transformer is not None else {}
         own |= {"use_upos": False} if self.abilities.tags else {}

@@ -98,13 +98,10 @@ class StanzaTagger(StanzaEstimator, TrainedTagger):
 
         arguments = self._filled(stanza_program.parse_args([]), preset, **own)
         self._learn(build, arguments, preset, directory, rows, dev)
-        self._read(directory)  # at once: Stanza only logs it where a model cannot be written
+        self._restore(directory)  # at once: Stanza only logs it where a model cannot be written
         return said_of(self.settings.transformer)
 
-    def _restore(self, directory: Path, said: dict[str, Any]) -> None:
-        self._read(directory)
-
-    def _read(self, directory: Path) -> None:
+    def _restore(self, directory: Path) -> None:
         def own(config: Mapping[str, Any]) -> dict[str, Any]:
             return _OVERRIDES | {"tag_columns": tag_columns_from_config(config.get("tag_columns"))}
 

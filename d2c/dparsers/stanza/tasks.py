@@ -24,11 +24,11 @@ from stanza.models.pos.vocab import MultiVocab
 from torch import Tensor
 
 from d2c.base.batches import batches
-from d2c.base.errors import ParameterError
+from d2c.base.errors import ModelError, ParameterError
 from d2c.dparsers.graph.directory import FOLDER
 from d2c.dparsers.settings import StanzaTaggerSettings
 from d2c.dparsers.stanza.encoder import NAME, Encoder, load_encoder, read_encoder, save_encoder
-from d2c.dparsers.stanza.graph import GraphNetwork, GraphNetworkTrainer
+from d2c.dparsers.stanza.graph import GraphNetwork
 from d2c.dparsers.stanza.networks import (
     BareTagger,
     Sentences,
@@ -145,7 +145,7 @@ class ArcTask(StanzaTask):
         self.model = GraphNetwork(arguments, vocab, vectors, **self._around())
         self.model.to(arguments["device"])
         own = {"model": self.model, "build_optimizer": encoder is None}
-        self.trainer = GraphNetworkTrainer(arguments, vocab, pretrain, **own)
+        self.trainer = arc_trainer.GraphTrainer(arguments, vocab, pretrain, **own)
         self.model.bert_finetuning = encoder is not None
         self._optimize(self.trainer.optimizer)
 
@@ -250,7 +250,10 @@ class StanzaEstimator:
         return self.PRESETS[self.settings.preset]
 
     def _filled(self, defaults: Mapping[str, Any], preset: Preset, **own: object) -> dict[str, Any]:
-        """Return the arguments of Stanza's training program."""
+        """Return the arguments of Stanza's training program. Raises ModelError for unknown ones."""
+        chosen = {**preset.arguments, **(self.settings.arguments or {})}
+        if unknown := chosen.keys() - defaults:
+            raise ModelError(f"Stanza's program has no argument {', '.join(sorted(unknown))}")
         return {
             **defaults,
             "shorthand": "d2c",
@@ -262,8 +265,7 @@ class StanzaEstimator:
             "augment_nopunct": 0.0,
             "drop_initial_punct_prob": 0.0,
             **own,
-            **preset.arguments,
-            **(self.settings.arguments or {}),
+            **chosen,
         }
 
     def _network(

@@ -43,7 +43,8 @@ class Preset:
                  the development treebank
     least_steps: more epochs than that, where a treebank is too small to make so many steps
     evaluations: on the development treebank, evenly spread over the epochs
-    dev_words:   the development treebank is thinned out evenly to about so many words. None: all of it
+    dev_words:   the development treebank is thinned out evenly to about so many words. None: all of it; a
+                 tagger's always is
     """
 
     arguments: Mapping[str, Any] = field(default_factory=dict)

@@ -23,12 +23,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-import msgspec
-
 from d2c.base.children import run
 from d2c.base.counting import many
 from d2c.base.errors import ModelError
-from d2c.base.model_files import check_file
+from d2c.base.model_files import as_type, check_file
 from d2c.base.progress import log
 from d2c.base.temporary import whole_directory
 from d2c.dparsers.settings import UDPipeSettings
@@ -91,7 +89,7 @@ class UDPipeParser(DependencyParser):
         said = cls.FORMAT.read(directory)
         with loading(directory, "has broken settings"):
             parser = cls(UDPipeSettings(**cls.FORMAT.parameters_in(said)))
-            parser.codes_ = msgspec.convert(said, Codes)
+            parser.codes_ = as_type(said, Codes)
         parser.model_ = _load(Path(directory) / _MODEL)
         return parser
 

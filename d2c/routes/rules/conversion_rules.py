@@ -32,10 +32,10 @@ MOST_PROJECTIONS = 50  # of a word; of one with more of them no rule is made
 class Arc(NamedTuple):
     """What rules see of an arc: tags, the d-label, where the dependent stands. None: anything."""
 
-    head: str | None = None
-    dependent: str | None = None
-    label: str | None = None
-    side: str | None = None
+    head: str | None
+    dependent: str | None
+    label: str | None
+    side: str | None
 
     def backed_off(self) -> Iterator[Arc]:
         """Yield the arc, then with less and less said of it."""
@@ -48,7 +48,7 @@ class Arc(NamedTuple):
         if head is not None:
             yield Arc(head, None, None, side)
         yield Arc(None, None, None, side)
-        yield Arc()
+        yield Arc(None, None, None, None)
 
 
 class ConversionRule(NamedTuple):
@@ -109,16 +109,13 @@ def _spine(parents: Sequence[int], token: int) -> list[int]:
     return spine
 
 
-_ArcRow = tuple[str | None, str | None, str | None, str | None]  # the fields of an `Arc`, all of them
-
-
 @dataclass(frozen=True)
 class RuleRows:
     """`RuleTables` in a file."""
 
-    attachments: tuple[tuple[_ArcRow, tuple[Projections, ...]], ...]
-    bases: tuple[tuple[_ArcRow, str], ...]
-    tops: tuple[tuple[_ArcRow, Projections, Projections], ...]
+    attachments: tuple[tuple[Arc, tuple[Projections, ...]], ...]
+    bases: tuple[tuple[Arc, str], ...]
+    tops: tuple[tuple[Arc, Projections, Projections], ...]
 
     def __post_init__(self) -> None:
         attached = [*itertools.chain.from_iterable(chains for _, chains in self.attachments)]
@@ -207,9 +204,9 @@ class RuleTables:
     def from_json(cls, rows: RuleRows) -> RuleTables:
         """Return the rules that `to_json` wrote."""
         return cls(
-            {Arc(*arc): chains for arc, chains in rows.attachments},
-            {Arc(*arc): symbol for arc, symbol in rows.bases},
-            {(Arc(*arc), built): top for arc, built, top in rows.tops},
+            dict(rows.attachments),
+            dict(rows.bases),
+            {(arc, built): top for arc, built, top in rows.tops},
         )
 
 

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import repeat
 from pathlib import Path
 from typing import Self
 
@@ -81,10 +80,9 @@ class RuleBased(Route):
         self.top_ = max(tops, key=lambda top: tops[top], default="TOP")
         symbols = Counter(label for ctree in treebank for label in ctree.labels)
         self.default_ = commonest(symbols, "X")
-        pairs = zip(treebank, repeat(None) if trees.dtrees is None else trees.dtrees, strict=False)
-        self.tables_ = RuleTables.of(
-            rule for pair in counted(pairs, "rules") for rule in self._extract(*pair)
-        )
+        dtrees = map(self.encode, treebank) if trees.dtrees is None else trees.dtrees
+        pairs = counted(zip(treebank, dtrees, strict=True), "rules")
+        self.tables_ = RuleTables.of(rule for pair in pairs for rule in self._extract(*pair))
 
     def encode(self, ctree: CTree) -> DTree:
         """Return the d-tree that a d-parser learns from; the label of an arc is its phrase symbol."""
@@ -123,9 +121,7 @@ class RuleBased(Route):
     def _heads(self) -> HeadRules:
         return load_head_rules(self.head_rules)
 
-    def _extract(self, ctree: CTree, dtree: DTree | None) -> list[ConversionRule]:
-        """Return the rules of a c-tree with a d-tree, or with its own."""
-        if dtree is None:
-            dtree = self.encode(ctree)
+    def _extract(self, ctree: CTree, dtree: DTree) -> list[ConversionRule]:
+        """Return the rules of a c-tree with a d-tree."""
         heads = repair_tree(dtree.heads, not self.gaps_, Repairs())
         return extract_rules(ctree, heads, dtree.labels if self.labels else None)

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from d2c.routes.voting.weights import Example, Support, VotingWeights, equal_votes, learn_votes
 from d2c.trees.compatible import Constituent, minimum_bayes_risk
-from d2c.trees.ctree import CTree, Tokens, bits_of, child_over, tree_of
+from d2c.trees.ctree import CTree, Tokens, bits_of, tree_of
 from d2c.trees.scores.matches import Matches
 
 MAJORITY = 0.5
@@ -133,9 +133,10 @@ def combine(
     chosen = ballot.best(threshold)
     chosen.sort(key=lambda one: (one.tokens.bit_count(), ballot.candidates[one].height))
     nodes = [(one.label, [*bits_of(one.tokens)]) for one in chosen]
-    tree = tree_of(voted_tags([ctree.tokens for ctree in ctrees]), nodes, ctrees[0].top)
+    tags = voted_tags([ctree.tokens for ctree in ctrees])
+    heads = _heads([one.tokens for one in chosen], ctrees)
     confidences = tuple(ballot.support[one] for one in chosen)
-    return Parse(replace(tree, head_children=_heads(tree, ctrees)), confidences)
+    return Parse(tree_of(tags, nodes, ctrees[0].top, heads), confidences)
 
 
 def ranked_by_votes(
@@ -161,17 +162,17 @@ def voted_tags(sentences: Sequence[Tokens]) -> Tokens:
     return replace(sentences[0], tags=tuple([Counter(column).most_common(1)[0][0] for column in columns]))
 
 
-def _heads(tree: CTree, ctrees: Sequence[CTree]) -> tuple[int, ...] | None:
-    """Return [K] of each node the child with the head token that most trees give to these tokens; None
-    where trees have no head children."""
+def _heads(yields: Sequence[int], ctrees: Sequence[CTree]) -> list[int] | None:
+    """Return the head token that most trees give to the tokens of each yield; None where trees have no head
+    children."""
     votes = defaultdict[int, Counter[int]](Counter)
     for ctree in ctrees:
         if ctree.head_children is not None:
             heads = ctree.lexical_heads()[len(ctree.tokens) :]
             for yield_, head in dict(zip(_yields(ctree), heads, strict=True)).items():
                 votes[yield_][head] += 1
-    chosen = [votes[yield_].most_common(1) for yield_ in _yields(tree)]
-    return child_over(tree, [head for [(head, _)] in chosen]) if all(chosen) else None
+    chosen = [votes[yield_].most_common(1) for yield_ in yields]
+    return [head for [(head, _)] in chosen] if all(chosen) else None
 
 
 def _yields(ctree: CTree) -> list[int]:

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
 from d2c.base.counting import many
-from d2c.trees.ctree import CTree, Edge
+from d2c.trees.ctree import CTree, Edge, comment_of
 from d2c.trees.formats.format import OF_GRAPHS, CFormat, Options, Writer, whole_number
-from d2c.trees.formats.graphs import NO_FUNCTION, SENT_ID, Graph, Name, is_id, listed, value_of
+from d2c.trees.formats.graphs import NO_FUNCTION, SENT_ID, Graph, Name, listed, value_of
 from d2c.trees.formats.xml import attributes, element_reader, named
 
 HEAD_RELATION = "hd"
@@ -78,7 +78,7 @@ def format_alpinoxml(ctree: CTree, number: int = 1) -> str:
     below: dict[int, list[Edge]] = {}
     for edge in whole.secondary:
         below.setdefault(edge[2], []).append(edge)
-    name = next(filter(is_id, whole.tokens.comments), str(number)).removeprefix(SENT_ID)
+    name = comment_of(whole.tokens.comments, "sent_id") or str(number)
     lines = [f"<alpino_ds {attributes({'id': name, 'version': '1.3'})}>\n"]
     stack: list[int | None] = [node for node, parent in enumerate(parents) if parent < 0]
     stack.reverse()

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
+from typing import TypeVar
 
 from d2c.trees.cleaning import WRAPPERS
 from d2c.trees.formats.format import Malformed
@@ -27,10 +28,11 @@ _REMARKS = ("#", "%", ";", "//", "<", "*")  # no tree stands on a line that begi
 _BESIDE = re.compile(r"(?:[^ \t\r\n()]++[ \t]++){1,3}+(?=\([ \t]*+[^ \t\r\n()]*+[ \t]*+[(\n])")
 _SKIPPED = "SENTENCE_SKIPPED_OR_UNPARSABLE"  # what CoreNLP writes in place of a tree
 
-Outside = Callable[[str], None]
+Note = TypeVar("Note")  # what is made of a line outside of trees
+Outside = Callable[[str, int], Iterable[tuple[int, Note]]]
 
 
-def tree_lines(stream: Iterable[str], outside: Outside) -> Iterator[tuple[int, str | Malformed]]:
+def tree_lines(stream: Iterable[str], outside: Outside[Note]) -> Iterator[tuple[int, str | Malformed | Note]]:
     """Yield runs of lines with as many closing as opening brackets, each with the number of its first line.
 
     A run cannot close any more at the end of the file, after very many lines, and where a line begins with a
@@ -38,7 +40,7 @@ def tree_lines(stream: Iterable[str], outside: Outside) -> Iterator[tuple[int, s
     trees begin so, so that a missing bracket is reported where it is missing, and costs one sentence. In a
     text without any tree the first line is the fault.
 
-    outside: is given what belongs to no tree, line by line; a Malformed that it raises is yielded
+    outside: is given what belongs to no tree, line by line, with its number; what it yields is yielded here
     """
     run, start, depth = list[str](), 0, 0
     no_tree: tuple[int, str] | None = None  # the first line outside, as long as there is no tree
@@ -91,16 +93,14 @@ def _no_bracket(text: str) -> Malformed:
     return Malformed(f"expected '(', found {text[:20]!r}")
 
 
-def _said(text: str, number: int, outside: Outside) -> Iterator[tuple[int, Malformed]]:
-    try:
-        if _is_broken(text):
-            raise _no_bracket(text)
-        outside(text.strip(BLANKS))
-    except Malformed as fault:
-        yield number, fault
+def _said(text: str, number: int, outside: Outside[Note]) -> Iterator[tuple[int, Malformed | Note]]:
+    if _is_broken(text):
+        yield number, _no_bracket(text)
+    else:
+        yield from outside(text.strip(BLANKS), number)
 
 
-def _cut(start: int, run: list[str], outside: Outside) -> Iterator[tuple[int, str | Malformed]]:
+def _cut(start: int, run: list[str], outside: Outside[Note]) -> Iterator[tuple[int, str | Malformed | Note]]:
     """Yield the trees that may be in a run that does not close."""
     begins = [k for k, line in enumerate(run) if not k or not line.startswith((*BLANKS, ")"))]
     for begin, end in pairwise([*begins, len(run)]):

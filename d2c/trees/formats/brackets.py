@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from io import StringIO
-from pathlib import Path
 from sys import intern
 
 from d2c.base.errors import FormatError, stop
@@ -29,7 +28,7 @@ _REMEMBERED, _LONGEST = 1 << 16, 1 << 8  # openings, of at most so many characte
 
 def bracket_items(path: AnyPath, options: Options) -> Iterator[tuple[int, str | Malformed]]:
     """Yield runs of lines that hold whole trees; see `tree_lines`. Raises FormatError."""
-    with open_input(path, options.charset or "utf-8-sig") as stream:
+    with open_input(path, options.charset) as stream:
         yield from tree_lines(stream, options.outside)
 
 
@@ -112,14 +111,15 @@ def _several(text: str) -> Iterator[CTree]:
                 raise Malformed("a closing bracket too many")
             if not depth:
                 if not (ctree := _tree(")".join((*tree, "")))):
-                    at = begin + next((k for k, one in enumerate(tree) if k and "" in _labels_of(one)), 0)
-                    raise Malformed("a node inside a tree has no label", _lines_before(pieces[at], "("))
+                    nameless = (k for k, one in enumerate(tree) if k and "" in _BEGUN[one.rpartition("(")[0]])
+                    at = begin + next(nameless, 0)
+                    raise Malformed("a node inside a tree has no label", _lines_before(pieces[at]))
                 tree, done = [], [ctree]
         yield from done
         at = begin if tree else len(pieces)
         rest = (*pieces, after)[at]
         if tree or "(" in rest:
-            raise Malformed("a closing bracket is missing in this tree", _lines_before(rest, "("))
+            raise Malformed("a closing bracket is missing in this tree", _lines_before(rest))
         if words := _WORD.findall(rest):
             raise _beside(words) if pieces else Malformed(f"expected '(', found {rest.strip(BLANKS)[:20]!r}")
     except Malformed as fault:
@@ -127,12 +127,9 @@ def _several(text: str) -> Iterator[CTree]:
         raise
 
 
-def _lines_before(text: str, mark: str) -> int:
-    return text.partition(mark)[0].count("\n")
-
-
-def _labels_of(piece: str) -> tuple[str, ...]:
-    return _BEGUN[piece.rpartition("(")[0]]
+def _lines_before(text: str) -> int:
+    """Return how many lines end before the first opening bracket."""
+    return text.partition("(")[0].count("\n")
 
 
 def _beside(words: Sequence[str], lines: int = 0) -> Malformed:
@@ -214,6 +211,7 @@ def format_bracket(ctree: CTree) -> str:
 
 
 write_brackets = Writer[CTree](lambda ctree, _: format_bracket(ctree) + "\n")
+save_brackets = write_brackets.save
 BRACKETS = CFormat(
     "brackets",
     (".mrg", ".brackets", ".ptb", ".parse", ".tree", ".trees"),
@@ -221,12 +219,6 @@ BRACKETS = CFormat(
     write_brackets,
     holds=("traces", "indices"),
 )
-
-
-def save_brackets(ctrees: Iterable[CTree], path: Path) -> None:
-    """Write a file of trees in brackets. Raises OSError, and what `format_bracket` raises."""
-    with open(path, "w", encoding="utf-8") as stream:
-        write_brackets(ctrees, stream)
 
 
 def escape(word: str) -> str:

@@ -51,11 +51,10 @@ def is_with_lemmas(text: str) -> bool:
     return 2 * len([*filter(None, lemmas)]) > len(lemmas)
 
 
-read_cess = Reader(_items, _trees)
 CESS = CFormat(
     "cess",
     (".tbf",),
-    read_cess,
+    Reader(_items, _trees),
     holds=("traces", "indices", "lemmas"),
     named_as="brackets",
     looks_so=is_with_lemmas,

@@ -22,8 +22,6 @@ from d2c.trees.formats.format import Malformed, Options
 
 MISPLACED = "a line that begins with # is a comment, which stands before the first token: move it there"
 _NOTHING = "_"
-_PARSE_BIT = 5  # of CoNLL-2012, after document, part, number, word, tag
-_FEWEST_OF_2012 = 11
 
 
 @dataclass(frozen=True)
@@ -96,10 +94,3 @@ def layout_of(text: str) -> Layout | None:
     if len(row) + 1 >= CONLL2009.width and heads == [True, True]:
         return CONLL2009
     return CONLL2008 if len(row) + 1 >= CONLL2008.width and heads == [True, False] else None
-
-
-def is_conll2012(line: str) -> bool:
-    """Return whether a line is a row of CoNLL-2012: columns between blanks, a number, a word, a tag and
-    part of a tree among them."""
-    columns = line.split()
-    return len(columns) >= _FEWEST_OF_2012 and columns[2].isdecimal() and "*" in columns[_PARSE_BIT]

@@ -18,8 +18,9 @@ from dataclasses import replace
 
 from d2c.base.files import AnyPath, open_input
 from d2c.trees.ctree import CTree
-from d2c.trees.formats.brackets import bracket_trees, escape
+from d2c.trees.formats.brackets import escape
 from d2c.trees.formats.format import CFormat, Malformed, Options, item_reader
+from d2c.trees.formats.treestrings import tree_over
 
 _CELL = re.compile(r"[^ \t\r\n]+")
 _DOCUMENT = re.compile(r"#begin document \(?([^ \t();]+)\)?;?(?:[ \t]+part[ \t]+([0-9]+))?")
@@ -31,7 +32,7 @@ _ROW = re.compile(
     r"^[^ \t\n#]+[ \t]+[0-9]+[ \t]+[0-9]+[ \t]+[^ \t\n]+[ \t]+[^ \t\n]+[ \t]+\([^ \t\n()*]+[^ \t\n)*]*\*",
     re.MULTILINE,
 )
-_OF_DTREES = "; CoNLL-U, CoNLL-X and CoNLL-2009 have d-trees, of which `d2c decode` makes c-trees"
+_OF_DTREES = "; CoNLL-U, CoNLL-X, CoNLL-2008 and CoNLL-2009 have d-trees, of which `d2c decode` makes c-trees"
 _NOTHING = ("-", "_")
 _BIT = re.compile(r"((?:\([^()*]+)*)\*(\)*)")
 _Block = tuple[tuple[str, ...], list[str]]  # comments and rows
@@ -42,7 +43,7 @@ def _items(path: AnyPath, options: Options) -> Iterator[tuple[int, _Block]]:
     comments: list[str] = []
     rows: list[str] = []
     number = 0
-    with open_input(path, options.charset or "utf-8-sig") as stream:
+    with open_input(path, options.charset) as stream:
         for number, line in enumerate(stream, 1):
             if line.strip() and not line.startswith("#"):
                 rows.append(line)
@@ -79,12 +80,7 @@ def _tree(block: _Block, options: Options) -> CTree:
             other = _OF_DTREES if rows[0][0] == "1" else ""
             raise Malformed(f"{row[_PART][:40]!r} is no part of a tree, such as (NP*){other}", number)
         text.append(f"{bit[1].replace('(', ' (')} ({escape(row[_TAG])} {escape(row[_WORD])}){bit[2]}")
-    try:
-        ctrees = list(bracket_trees("".join(text)))
-    except Malformed as error:
-        raise Malformed(str(error)) from None  # it is on no line of the file
-    if len(ctrees) != 1:
-        raise Malformed(f"the parts of its tree make {len(ctrees)} trees")
+    tree = tree_over("".join(text))
     speakers = _said(rows, _SPEAKER)
     if len(set(speakers)) == 1:
         comments = (*comments, f"speaker = {speakers[0]}")
@@ -92,7 +88,7 @@ def _tree(block: _Block, options: Options) -> CTree:
     options.left_out["speakers"] += len(speakers) if len(set(speakers)) > 1 else 0
     lemmas = tuple([row[_LEMMA] if len(row) > _LEMMA and row[_LEMMA] != "-" else "_" for row in rows])
     known = lemmas if set(lemmas) != {"_"} else None
-    return replace(ctrees[0], tokens=replace(ctrees[0].tokens, lemmas=known, comments=comments))
+    return replace(tree, tokens=replace(tree.tokens, lemmas=known, comments=comments))
 
 
 def _said(rows: list[list[str]], place: int) -> list[str]:

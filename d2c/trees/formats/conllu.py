@@ -8,8 +8,8 @@ byte. Empty columns become `_`, and so do heads below 0 and those of ten digits 
 a head that is no number, is an error.
 
 Columns are split at tabs here, because the `conllu` package also splits a form at two spaces; that package
-decides what is an id or a number wherever a file departs from the plain case. Rows of CoNLL-X and CoNLL-2009
-are read, too (`d2c.trees.formats.conll`).
+decides what is an id or a number wherever a file departs from the plain case. Rows of CoNLL-X, CoNLL-2008 and
+CoNLL-2009 are read, too (`d2c.trees.formats.conll`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
 from conllu.exceptions import ParseException
@@ -28,7 +27,8 @@ from d2c.base.errors import Refuse, stop
 from d2c.base.files import AnyPath, open_input
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.formats.conll import MISPLACED, is_conll2012, layout_of
+from d2c.trees.formats.conll import MISPLACED, layout_of
+from d2c.trees.formats.conll2012 import CONLL2012
 from d2c.trees.formats.format import (
     AS_IT_IS,
     Attribute,
@@ -79,7 +79,7 @@ class Chunk(NamedTuple):
 def read_conllu_chunks(path: AnyPath, charset: str | None = None) -> Iterator[Chunk]:
     """Yield chunks of a file, cut between sentences, that can be parsed apart. Raises FormatError."""
     first, xpos = 1, False
-    with open_input(path, charset or "utf-8-sig") as stream:
+    with open_input(path, charset) as stream:
         while lines := stream.readlines(_CHUNK_SIZE):
             while lines[-1].strip() and (line := stream.readline()):
                 lines.append(line)
@@ -106,8 +106,8 @@ def parse_conllu(chunk: Chunk, file: str, refuse: Refuse = stop) -> Iterator[DTr
 def format_conllu(dtree: DTree, comments: Sequence[str] | None = None) -> str:
     """Return a d-tree's comments (or others), its lines and the empty line after them.
 
-    Heads below 0 are written `_`; others outside the sentence are read back as `read_conllu` says. Raises
-    ValueError for what CoNLL-U cannot express: empty columns, tabs, line breaks, half characters.
+    Heads below 0 are written `_`; others outside the sentence are read back as the head of this file says.
+    Raises ValueError for what CoNLL-U cannot express: empty columns, tabs, line breaks, half characters.
     """
     tokens, said = dtree.tokens, dtree.tokens.comments if comments is None else comments
     n = len(tokens.forms)
@@ -158,21 +158,6 @@ def _as_lines(comments: Iterable[str], read: str = "") -> list[str]:
         return [read]
     lines = {line[1:].strip(): f"{line}\n" for line in read.split("\n") if line}
     return [lines.get(comment) or f"# {comment.translate(_BREAKS)}\n" for comment in comments]
-
-
-def save_conllu(dtrees: Iterable[DTree], path: Path) -> None:
-    """Write a file of d-trees. Raises OSError, and what `write_conllu` raises."""
-    with open(path, "w", encoding="utf-8") as stream:
-        write_conllu(dtrees, stream)
-
-
-def comment_of(comments: Iterable[str], name: str) -> str | None:
-    """Return the value of a name in comments: `1` of `sent_id = 1`."""
-    for comment in comments:
-        key, equals, value = comment.partition("=")
-        if equals and key.strip() == name:
-            return value.strip()
-    return None
 
 
 def in_source(tokens: Tokens) -> dict[Attribute, int]:
@@ -331,7 +316,9 @@ def _irregular_sentence(
             if line.startswith("#"):
                 raise ParseException(MISPLACED)
             if len(row) != COLUMNS:
-                raise ParseException(_OF_2012 if is_conll2012(line) else f"{_EXPECTED}, found {len(row)}")
+                raise ParseException(
+                    _OF_2012 if CONLL2012.looks_so(line) else f"{_EXPECTED}, found {len(row)}"
+                )
             if len(row[_ID]) > _LONGEST_ID:
                 raise ParseException(f"'{row[_ID][:20]}...' is not a valid ID.")
             identifier = parse_id_value(row[_ID])
@@ -369,4 +356,5 @@ read_conllu = Reader(
     lambda path, options: _blocks(read_conllu_chunks(path, options.charset), options), _dtrees
 )
 write_conllu = Writer[DTree](lambda dtree, _: format_conllu(dtree))
+save_conllu = write_conllu.save
 CONLLU = Format("conllu", (".conllu", ".conll"), read_conllu, write_conllu)

@@ -19,17 +19,18 @@ from typing import get_args
 from d2c.base.files import AnyPath
 from d2c.trees.cleaning import plain, unescape_label
 from d2c.trees.conversion import to_dependencies
-from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.ctree import CTree, Tokens, comment_of
 from d2c.trees.dtree import DTree
-from d2c.trees.formats.brackets import bracket_trees, escape, format_bracket
-from d2c.trees.formats.conllu import comment_of, comments_in, format_conllu, read_conllu, tree_in
+from d2c.trees.formats.brackets import escape, format_bracket
+from d2c.trees.formats.conllu import comments_in, format_conllu, read_conllu, tree_in
 from d2c.trees.formats.format import Attribute, CFormat, Options, Writer, item_reader
 from d2c.trees.formats.graphs import as_in_conllu
+from d2c.trees.formats.treestrings import tree_over
 from d2c.trees.heads import induce_heads
 
 NAME = "constituency"
 _COMMENT = re.compile(rf"^#[ \t]*{NAME}[ \t]*=", re.MULTILINE)
-_NOT_HELD = ("gaps", "functions", "secondary edges", "text offsets")
+_NOT_HELD = ("gaps", "functions", "secondary edges")
 _BLANKS_IN_WORD = re.compile(r"\(([^ ()]++) ([^ ()]++ [^()]++)\)")  # as Stanza writes Vietnamese
 
 
@@ -55,10 +56,7 @@ def _over(dtree: DTree) -> CTree:
     if text is None:
         raise ValueError(f"there is no comment `# {NAME} = ...` with its tree")
     text = _BLANKS_IN_WORD.sub(lambda leaf: f"({leaf[1]} {escape(leaf[2])})", text)
-    ctrees = list(bracket_trees(text))
-    if len(ctrees) != 1:
-        raise ValueError(f"the comment `# {NAME}` has {len(ctrees)} trees")
-    ctree, forms = ctrees[0], tokens.forms
+    ctree, forms = tree_over(text), tokens.forms
     leaves = ctree.tokens.forms
     if len(leaves) != len(forms):
         raise ValueError(f"its tree has {len(leaves)} words, not {len(forms)}")

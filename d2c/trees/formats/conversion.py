@@ -13,9 +13,9 @@ from d2c.base.errors import Refusals, each_located
 from d2c.base.files import file_name
 from d2c.base.inputs import Paths, of_each
 from d2c.trees.binarization import is_part
-from d2c.trees.ctree import CTree, is_failed
+from d2c.trees.ctree import CTree, comment_of, is_failed
 from d2c.trees.dtree import DTree
-from d2c.trees.formats.conllu import comment_of, in_source, read_conllu
+from d2c.trees.formats.conllu import in_source, read_conllu
 from d2c.trees.formats.format import OUTSIDE, Attribute, Format
 from d2c.trees.formats.graphs import hidden_heads
 from d2c.trees.formats.pairs import check_words, side_by_side
@@ -34,7 +34,6 @@ UNPARSED = "sentences that were not parsed"  # kept as trees that say so
 _NONE = ("", "_", "--")  # what columns say of words of which they say nothing
 _COUNTED = {  # what is counted by a name that does not say it of one thing and of several
     "heads": ("marked head", "marked heads"),
-    "lemmas": ("lemma", "lemmas"),
     "morphology": ("word with morphology", "words with morphology"),
     "dependencies": ("dependency", "dependencies"),
     "enhanced dependencies": ("enhanced dependency", "enhanced dependencies"),

@@ -15,7 +15,7 @@ from typing import Any
 
 from d2c.base.files import AnyPath
 from d2c.trees.ctree import CTree
-from d2c.trees.formats.format import Attribute, CFormat, Options, item_reader
+from d2c.trees.formats.format import Attribute, CFormat, Options, tree_reader
 from d2c.trees.formats.graphs import known_column
 from d2c.trees.formats.jsonfiles import json_values, outer_keys
 from d2c.trees.formats.treestrings import tree_over
@@ -87,11 +87,10 @@ def _of_json(item: tuple[Any, tuple[str, ...]], options: Options) -> CTree:
     return tree_of_sentence(parse, columns, others, comments, options)
 
 
-read_corenlp = item_reader(_sentences, _of_json, in_here=True)
 CORENLP = CFormat(
     "corenlp",
     (".corenlp.json",),
-    read_corenlp,
+    tree_reader(_sentences, _of_json),
     holds=HOLDS,
     named_as="json",
     looks_so=lambda start: "sentences" in outer_keys(start),

@@ -31,11 +31,10 @@ def _tree(element: Element, options: Options) -> CTree | None:
     return tree_of_sentence(parse, columns, others, comments, options)
 
 
-read_corenlpxml = element_reader("sentence", _tree, frozenset(["tokens", "token"]), _TEXTS, "docId")
 CORENLPXML = CFormat(
     "corenlpxml",
     (".corenlp.xml",),
-    read_corenlpxml,
+    element_reader("sentence", _tree, frozenset(["tokens", "token"]), _TEXTS, "docId"),
     holds=HOLDS,
     named_as="tigerxml",
     looks_so=lambda start: "<document>" in start and ("<root>" in start or "<sentences>" in start),

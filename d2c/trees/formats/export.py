@@ -100,10 +100,7 @@ class _Outside:
         yield from self.table_ends()
         if self.first:
             number, line = self.first
-            try:
-                self.options.outside(line)
-            except Malformed as error:
-                yield number, error
+            yield from self.options.outside(line, number)
             self.options.left_out[OUTSIDE] += self.lines - 1
             self.first, self.lines = None, 0
 

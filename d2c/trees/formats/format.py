@@ -41,7 +41,6 @@ Attribute = Literal[
     "multi-word ranges",
     "empty nodes",
     "MISC",  # the column of CoNLL-U
-    "text offsets",
     "comments",
     "escapes",  # a round bracket as a tag or label, and -LRB- as a word, which are not read as each other
     "blanks",  # in words, tags and labels
@@ -117,11 +116,14 @@ class Options:
         """Return what counts lost functions and secondary edges; None where none are asked for."""
         return None if self.clean else self.left_out
 
-    def outside(self, line: str) -> None:
-        """Count a line that belongs to no tree. Raises Malformed where such lines are errors."""
+    def outside(self, line: str, number: int) -> Iterator[tuple[int, Malformed]]:
+        """Count a line that belongs to no tree; yield it as wrong, after its number, where such lines are
+        errors."""
         if self.strict:
-            raise Malformed(f"{shortened(line.strip(), _LONGEST_SHOWN)!r} belongs to no tree; see --strict")
-        self.left_out[OUTSIDE] += 1
+            shown = shortened(line.strip(), _LONGEST_SHOWN)
+            yield number, Malformed(f"{shown!r} belongs to no tree; see --strict")
+        else:
+            self.left_out[OUTSIDE] += 1
 
 
 AS_IT_IS = Options()
@@ -143,13 +145,11 @@ class Reader(Generic[Tree]):
     items:   of a path, each after the number of its first line; one may be what is wrong with it, a
              ValueError
     trees:   of an item, as they are in it; None for one that is no sentence. Raises ValueError
-    in_here: whether items are slower to hand to another process than to parse
     convention: of the treebanks that are in such files, where there is one
     """
 
     items: Callable[[AnyPath, Options], Items]
     trees: Callable[[Any, Options], Iterable[Tree | None]]
-    in_here: bool = False
     convention: ConventionName | None = None
 
     def __call__(self, path: AnyPath, refuse: Refuse = stop, **options: Any) -> Iterator[Tree]:
@@ -178,11 +178,7 @@ class Reader(Generic[Tree]):
         items, known = self.items(path, options), options.convention or self.convention
         if not options.marked and (known or not (options.clean or options.traces)):
             return items, replace(options, convention=known)
-        rest, first = iter(items), list[tuple[int, Any]]()
-        try:
-            first += islice(rest, SAMPLE)
-        except FormatError as error:
-            rest = _raising(error)
+        first, rest = sampled(items)
         early = [(line, self._early(item, options)) for line, item in first]
         sample = [tree for _, one in early if isinstance(one, _Early) for tree in one.trees if tree]
         if options.marked:
@@ -208,27 +204,10 @@ class Reader(Generic[Tree]):
         return item.trees
 
     def portable(self, path: AnyPath, options: Options) -> tuple[Items, Options]:
-        """Return the items of a file for `carried` in another process, trees already if `in_here`; and the
-        options with the convention that they tell."""
+        """Return the items of a file for `parse` in another process, and the options with the convention that
+        they tell."""
         items, told = self.told(path, options)
-        if self.in_here:
-            return self._parsed(items, told), told
         return ((line, item.item if isinstance(item, _Early) else item) for line, item in items), told
-
-    def _parsed(self, items: Items, options: Options) -> Iterator[tuple[int, Any]]:
-        for line, item in items:
-            try:
-                for tree in () if isinstance(item, ValueError) else self._found(item, options):
-                    yield line, tree
-            except ValueError as error:
-                item = error
-            if isinstance(item, ValueError):
-                yield line, item
-
-    def carried(self, items: Items, file: str, refuse: Refuse, options: Options) -> Iterator[Tree]:
-        """Yield the trees of some `portable` items. Errors count sentences from the first of these."""
-        reader = item_reader(self.items, lambda tree, _: tree) if self.in_here else self
-        return reader.parse(items, file, refuse, options, may_be_empty=True)
 
 
 def _tidy(options: Options) -> Callable[[Any], Any] | None:
@@ -257,18 +236,44 @@ def _cleaning(options: Options) -> Callable[[CTree], CTree | None] | None:
     return work and (lambda ctree: work(ctree, convention))
 
 
+def sampled(items: Items) -> tuple[list[tuple[int, Any]], Iterator[tuple[int, Any]]]:
+    """Return the first items of a file, and the others; these raise the fault of the file that ends the first
+    too early: what stands before it is not lost."""
+    rest, first = iter(items), list[tuple[int, Any]]()
+    try:
+        first += islice(rest, SAMPLE)
+    except FormatError as error:
+        rest = _raising(error)
+    return first, rest
+
+
 def _raising(error: FormatError) -> Iterator[Any]:
     raise error
     yield
 
 
 def item_reader(
-    items: Callable[[AnyPath, Options], Items],
-    parse: Callable[[Any, Options], Tree | None],
-    in_here: bool = False,
+    items: Callable[[AnyPath, Options], Items], parse: Callable[[Any, Options], Tree | None]
 ) -> Reader[Tree]:
     """Return a reader of items that hold one sentence each, or none."""
-    return Reader(items, lambda item, options: (parse(item, options),), in_here)
+    return Reader(items, lambda item, options: (parse(item, options),))
+
+
+def tree_reader(
+    items: Callable[[AnyPath, Options], Items], parse: Callable[[Any, Options], Tree | None]
+) -> Reader[Tree]:
+    """Return a reader as `item_reader` does, whose items are trees already: for what is slower to hand to
+    another process than to parse."""
+
+    def trees(path: AnyPath, options: Options) -> Iterator[tuple[int, Any]]:
+        for line, item in items(path, options):
+            try:
+                found = item if isinstance(item, ValueError) else parse(item, options)
+            except ValueError as error:
+                found = error
+            yield line, found
+
+    return Reader(trees, lambda tree, _: (tree,))
 
 
 @dataclass(frozen=True)
@@ -288,6 +293,11 @@ class Writer(Generic[Tree]):
         for number, tree in enumerate(trees, 1):
             stream.write(self.text(tree, number))
         stream.write(self.after)
+
+    def save(self, trees: Iterable[Tree], path: AnyPath) -> None:
+        """Write a file. Raises OSError, and what `text` raises."""
+        with open(path, "w", encoding="utf-8") as stream:
+            self(trees, stream)
 
     @property
     def joinable(self) -> bool:

@@ -57,11 +57,10 @@ def _word(node: Element) -> tuple[str, str, str, str]:
     return form or _EMPTY, tag, " ".join(node.get("lemma", "").split()) or "--", morphology or "--"
 
 
-read_frenchxml = element_reader("SENT", _tree, frozenset(["text", *_PHRASES.split()]), frozenset(["w"]))
 FRENCHXML = CFormat(
     "frenchxml",
     (".ftb.xml",),
-    read_frenchxml,
+    element_reader("SENT", _tree, frozenset(["text", *_PHRASES.split()]), frozenset(["w"])),
     holds=("functions", "traces", "lemmas", "morphology", "comments", "escapes", "blanks"),
     named_as="tigerxml",
     looks_so=lambda start: _STARTS.search(start) is not None,

@@ -65,11 +65,10 @@ def _index(node: Element, name: str, mark: str) -> str:
     return mark + node.attrib[name].removeprefix("i") if name in node.attrib else ""
 
 
-read_genia = element_reader("sentence", _tree, _WITHOUT_TEXT, frozenset(["tok"]), "PMID")
 GENIA = CFormat(
     "genia",
     (".genia.xml",),
-    read_genia,
+    element_reader("sentence", _tree, _WITHOUT_TEXT, frozenset(["tok"]), "PMID"),
     holds=("traces", "indices", "comments", "escapes", "blanks"),
     named_as="tigerxml",
     looks_so=lambda start: "<PubmedArticleSet" in start or '<cons cat="' in start,

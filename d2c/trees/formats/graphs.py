@@ -12,12 +12,12 @@ from typing import Any
 
 from d2c.trees.binarization import is_part
 from d2c.trees.cleaning import check_names, unwrap
-from d2c.trees.ctree import CTree, Tokens, canonical, trusted_ctree
+from d2c.trees.ctree import CTree, Tokens, canonical, comment_of, trusted_ctree
 from d2c.trees.marks import HEAD, head_rank, marked_heads, shown_heads
 
 VIRTUAL_ROOT = "VROOT"
 NO_FUNCTION = "--"
-SENT_ID = "sent_id = "  # how the comment begins that is the id of a sentence
+SENT_ID = "sent_id = "  # how the comment is written that is the id of a sentence
 Name = str | int  # of a node, and the index of a token
 
 
@@ -155,7 +155,7 @@ def as_in_conllu(tokens: Tokens) -> Tokens:
 
 def is_id(comment: str) -> bool:
     """Return whether a comment is the id of a sentence."""
-    return comment.startswith(SENT_ID)
+    return comment_of([comment], "sent_id") is not None
 
 
 def known_function(function: str) -> str:

@@ -16,15 +16,15 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
-from itertools import chain, islice
+from itertools import chain
 
 from d2c.base.files import AnyPath
-from d2c.trees.cleaning import keep_tokens, unwrap
-from d2c.trees.conventions import PENN_HISTORICAL, SAMPLE
+from d2c.trees.cleaning import unwrap, without_tokens
+from d2c.trees.conventions import PENN_HISTORICAL
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.bracket_lines import BLANKS
 from d2c.trees.formats.brackets import bracket_items, bracket_trees
-from d2c.trees.formats.format import CFormat, Options, Reader
+from d2c.trees.formats.format import CFormat, Options, Reader, sampled
 
 NO_LEMMA = "_"
 
@@ -38,10 +38,9 @@ Item = tuple[str, bool]  # the text of some trees, and whether their words have 
 
 def _items(path: AnyPath, options: Options) -> Iterator[tuple[int, Item | ValueError]]:
     """Yield runs of lines that hold whole trees. Raises FormatError."""
-    items = iter(bracket_items(path, options))
-    first = [*islice(items, SAMPLE)]
+    first, rest = sampled(bracket_items(path, options))
     lemmas = _have_lemmas(text for _, text in first if isinstance(text, str))
-    for line, text in chain(first, items):
+    for line, text in chain(first, rest):
         yield line, (text, lemmas) if isinstance(text, str) else text
 
 
@@ -78,7 +77,7 @@ def _without_id(ctree: CTree) -> CTree | None:
     ids = [kid for kid in ctree.children[-1] if kid < n and tokens.tags[kid] == "ID"]
     if not ids:
         return ctree
-    kept = keep_tokens(ctree, [i for i in range(n) if i not in ids])
+    kept = without_tokens(ctree, set(ids))
     return kept and unwrap(_named(kept, tuple([f"sent_id = {tokens.forms[i]}" for i in ids])), clean=False)
 
 

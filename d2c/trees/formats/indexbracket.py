@@ -32,15 +32,12 @@ _SURE = 1000  # characters that are enough to tell a tree whose end is not there
 
 def _items(path: AnyPath, options: Options) -> Iterator[tuple[int, str | Malformed]]:
     """Yield the lines that begin with a bracket, with their numbers."""
-    with open_input(path, options.charset or "utf-8-sig") as stream:
+    with open_input(path, options.charset) as stream:
         for number, line in enumerate(stream, 1):
             if line.lstrip(_BLANKS).startswith("("):
                 yield number, line
             elif line.strip(_BLANKS):
-                try:
-                    options.outside(line)
-                except Malformed as error:
-                    yield number, error
+                yield from options.outside(line, number)
 
 
 def _trees(line: str, _options: Options) -> Iterator[CTree]:

@@ -26,7 +26,7 @@ def json_values(path: AnyPath, options: Options) -> Iterator[tuple[int, Any]]:
     What is not closed ends where another line of JSON begins, if it began as one.
     """
     lines, start, depth = list[str](), 0, 0
-    with open_input(path, options.charset or "utf-8-sig") as stream:
+    with open_input(path, options.charset) as stream:
         for number, line in enumerate(stream, 1):
             if lines and line.startswith("{") and lines[0].startswith("{") and lines[0].strip() != "{":
                 yield from ((start, value) for value in _loaded("".join(lines)))
@@ -34,7 +34,7 @@ def json_values(path: AnyPath, options: Options) -> Iterator[tuple[int, Any]]:
             if not lines:
                 line = _SAID.sub("", line, count=1) if line[0] in "po" else line
                 if not line.lstrip().startswith(("{", "[")):
-                    yield from ((number, fault) for fault in _outside(line, options))
+                    yield from options.outside(line, number) if line.strip() else ()
                     continue
                 start = number
             lines.append(line)
@@ -43,14 +43,6 @@ def json_values(path: AnyPath, options: Options) -> Iterator[tuple[int, Any]]:
                 yield from ((start, value) for value in _loaded("".join(lines)))
                 lines, depth = [], 0
     yield from ((start, value) for value in _loaded("".join(lines)))
-
-
-def _outside(line: str, options: Options) -> Iterator[ValueError]:
-    try:
-        if not line.isspace():
-            options.outside(line)
-    except ValueError as error:
-        yield error
 
 
 def _loaded(text: str) -> Iterator[Any]:

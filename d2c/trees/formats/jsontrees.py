@@ -88,11 +88,10 @@ def _looks_so(start: str) -> bool:
     return any(of_trees) or not _OF_ALLENNLP.isdisjoint(keys)
 
 
-read_jsontrees = Reader(json_values, _trees)
 JSONTREES = CFormat(
     "jsontrees",
     (".trees.json", ".trees.jsonl"),
-    read_jsontrees,
+    Reader(json_values, _trees),
     holds=("comments", "traces", "indices"),
     named_as="json",
     looks_so=_looks_so,

@@ -47,8 +47,9 @@ class _List:
     """What lines around parses say.
 
     first:    whether the next parse is the first of its sentence, as far as a line says so
+    told:     whether a line has said so: none does in Berkeley's lists
     left:     how many parses of the sentence are still to come, where a line says how many it has
-    unparsed: comments on sentences that have none
+    sentence: the comment on the sentence; score: that on the next parse
     words:    of the last parse, which ends in the line `end`
     """
 
@@ -58,13 +59,12 @@ class _List:
     left: int = 0
     sentence: tuple[str, ...] = ()
     score: tuple[str, ...] = ()
-    unparsed: list[tuple[str, ...]] = field(default_factory=list)
     words: list[str] = field(default_factory=list)
     end: int = 0
 
-    def outside(self, text: str) -> None:
-        """Take what stands outside of trees. Raises Malformed for what is not of such lists, if that is
-        wanted."""
+    def outside(self, text: str, line: int) -> Iterator[tuple[int, Item | Malformed]]:
+        """Take what stands outside of trees; yield a sentence that has no parse, and, where that is an error,
+        what is not of such lists."""
         of_sentence, scores = _OF_SENTENCE.fullmatch(text), _SCORES.fullmatch(text)
         if found := _OF_PARSE.fullmatch(text):
             self.told, self.first, self.score = True, int(found[1]) == 1, (f"score = {found[2]}",)
@@ -72,11 +72,11 @@ class _List:
             self.told, self.first, self.left = True, True, int(of_sentence[1])
             self.sentence = (f"sent_id = {of_sentence[2]}",)
             if not self.left:
-                self.unparsed.append(self.sentence)
+                yield line, (NOT_PARSED, self.sentence)
         elif scores:
             self.score = (f"score = {' '.join(text.split())}",)
         else:
-            self.options.outside(text)
+            yield from self.options.outside(text, line)
 
     def parse(self, line: int, text: str) -> Item | None:
         """Return a parse with what was said of it; None for one that is not wanted."""
@@ -93,17 +93,12 @@ class _List:
 
 def _items(path: AnyPath, options: Options) -> Iterator[tuple[int, Item | Malformed]]:
     """Yield the parses that are wanted. Raises FormatError."""
-    known, line = _List(options), 1
-    with open_input(path, options.charset or "utf-8-sig") as stream:
+    known = _List(options)
+    with open_input(path, options.charset) as stream:
         for line, text in tree_lines(stream, known.outside):
-            for comments in known.unparsed:
-                yield line, (NOT_PARSED, comments)
-            known.unparsed.clear()
-            item = text if isinstance(text, Malformed) else known.parse(line, text)
+            item = known.parse(line, text) if isinstance(text, str) else text
             if item:
                 yield line, item
-    for comments in known.unparsed:
-        yield line, (NOT_PARSED, comments)
 
 
 def _trees(item: Item, _options: Options) -> Iterator[CTree]:
@@ -118,11 +113,10 @@ def is_list(text: str) -> bool:
     return bool(_BEGINS.match(text) or _FIRST_PARSE.search(text))
 
 
-read_nbest = Reader(_items, _trees)
 NBEST = CFormat(
     "nbest",
     (".nbest",),
-    read_nbest,
+    Reader(_items, _trees),
     holds=("traces", "indices", "comments"),
     named_as="brackets",
     looks_so=is_list,

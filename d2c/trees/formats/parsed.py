@@ -11,7 +11,7 @@ with gaps take as much as their nodes have tokens.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
@@ -23,12 +23,12 @@ from d2c.base.errors import FormatError, needs
 from d2c.base.files import AnyPath, followed, open_input
 from d2c.base.tables import opened_parquet
 from d2c.trees.conversion import to_dependencies
-from d2c.trees.ctree import NO_CTREE, CTree, Tokens, child_over, tree_of, trusted_ctree
-from d2c.trees.formats.brackets import bracket_trees, escape
-from d2c.trees.formats.conllu import comment_of
+from d2c.trees.ctree import NO_CTREE, CTree, Tokens, comment_of, tree_of, trusted_ctree
+from d2c.trees.formats.brackets import escape
 from d2c.trees.formats.discbracket import is_discbracket, parse_discbracket
 from d2c.trees.formats.format import Attribute, CFormat, Items, Options, Reader, check_text, item_reader
 from d2c.trees.formats.jsonfiles import outer_keys
+from d2c.trees.formats.treestrings import tree_over
 
 Shown = dict[str, Any]  # what is said of a sentence, by the names of JSON lines
 Made = TypeVar("Made")
@@ -47,7 +47,7 @@ _KEYS = {"tokens", "spans", "error"}  # one of them is near the beginning of eac
 
 
 def _lines(path: AnyPath, options: Options) -> Iterator[tuple[int, str]]:
-    with open_input(path, options.charset or "utf-8-sig") as stream:
+    with open_input(path, options.charset) as stream:
         yield from ((number, line) for number, line in enumerate(stream, 1) if not line.isspace())
 
 
@@ -165,9 +165,9 @@ def parsed_tree(shown: Shown) -> tuple[CTree, tuple[float, ...] | None]:
         raise ValueError("0 tokens with 0 tags")
     if bracket and _numbers_words(bracket, tokens.forms):
         # Brackets write some words and tags otherwise: (, and what holds blanks.
-        return _over(tokens, [parse_discbracket(bracket)]), None
+        return _over(tokens, parse_discbracket(bracket)), None
     if bracket and "spans" not in shown:
-        return _over(tokens, bracket_trees(bracket)), None
+        return _over(tokens, tree_over(bracket)), None
     spans = _Spans.of(shown["spans"])
     ctree, order = _nested(tokens, spans) or _over_tokens(tokens, spans)
     if not order:  # a word alone: no node lacks its head child
@@ -176,12 +176,10 @@ def parsed_tree(shown: Shown) -> tuple[CTree, tuple[float, ...] | None]:
     return ctree, None if shares is None else tuple([float(shares[k]) for k in order])
 
 
-def _over(tokens: Tokens, ctrees: Iterable[CTree]) -> CTree:
-    """Return the one tree, over a sentence's own tokens. Raises ValueError where it is not over so many."""
-    found = [*ctrees]
-    if len(found) != 1 or len(found[0].tokens) != len(tokens):
+def _over(tokens: Tokens, ctree: CTree) -> CTree:
+    """Return a tree over a sentence's own tokens. Raises ValueError where it is not over so many."""
+    if len(ctree.tokens) != len(tokens):
         raise ValueError("its brackets are not over its tokens")
-    ctree = found[0]
     return trusted_ctree(tokens, ctree.labels, ctree.children, ctree.head_children, ctree.top)
 
 
@@ -260,9 +258,9 @@ def _over_tokens(tokens: Tokens, spans: _Spans) -> tuple[CTree, list[int]]:
     """Return the same of any spans. Raises ValueError where these are no tree, or their heads none of it."""
     below, heads = [_tokens_of(spans, k, len(tokens)) for k in range(len(spans.labels))], spans.heads
     order = sorted(reversed(range(len(below))), key=lambda k: len(below[k]))
-    ctree = tree_of(tokens, [(spans.labels[k], below[k]) for k in order], _TOP)
+    headed = [heads[k] for k in order] if heads else None
+    ctree = tree_of(tokens, [(spans.labels[k], below[k]) for k in order], _TOP, headed)
     if heads:
-        ctree = replace(ctree, head_children=child_over(ctree, [heads[k] for k in order]))
         for k, head in zip(order, ctree.lexical_heads()[len(tokens) :], strict=True):
             if head != heads[k]:
                 what = f"the head {heads[k]} of the span {spans.labels[k]!r}"

@@ -127,7 +127,7 @@ class Reading:
     def trees_of(self, batch: FileBatch, refusals: Refusals) -> Iterator[CTree]:
         """Yield the trees of a batch. Errors count sentences from the batch's first."""
         read, file = FORMATS[batch.format_name].read, file_name(batch.file)
-        trees = read.carried(batch.items, file, refusals, batch.options)
+        trees = read.parse(batch.items, file, refusals, batch.options, may_be_empty=True)
         return self.transformed(trees, batch.file, refusals)
 
     def transformed(self, ctrees: Iterator[CTree], path: Path, refusals: Refusals) -> Iterator[CTree]:
@@ -153,9 +153,21 @@ class Reading:
 
     def _options(self, path: Path, form: Format[CTree]) -> Options:
         left_out = self.left_out[file_name(path)] = Counter()
-        own = self.marked, self.traces, self.strict, self.charset, self.n_best, self.convention
-        in_place = self.unparsed, self.wordless, self.bare
-        return Options(not self.raw, *own, *in_place, "heads" not in form.holds, left_out, self.marks)
+        return Options(
+            clean=not self.raw,
+            marked=self.marked,
+            traces=self.traces,
+            strict=self.strict,
+            charset=self.charset,
+            n_best=self.n_best,
+            convention=self.convention,
+            unparsed=self.unparsed,
+            wordless=self.wordless,
+            bare=self.bare,
+            by_labels="heads" not in form.holds,
+            left_out=left_out,
+            marks=self.marks,
+        )
 
 
 CLEANED = Reading()

@@ -11,6 +11,7 @@ from typing import Any, TextIO
 
 from d2c.base.errors import FormatError, Refusals, Refuse, stop
 from d2c.base.files import AnyPath, file_name, first_characters
+from d2c.base.inputs import ending_of, is_called
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.alpinoxml import ALPINOXML
 from d2c.trees.formats.brackets import BRACKETS
@@ -87,12 +88,12 @@ def format_of(path: AnyPath, default: str = "brackets") -> str:
     `parse` and `decode` write discbracket to standard output and *.txt where a model knows gaps; read as
     brackets its words would be called `0=What`, and nobody would be told.
     """
-    if _by_name(path, "") == PARSED_ROWS.name:  # no text
+    if treebank_called(path) == PARSED_ROWS.name:  # no text
         return PARSED_ROWS.name
     start = _start(path)
-    called = CONLLU.name if _is_called_conllu(path) else default
-    named = _kind_by_content(start, _by_name(path, called), default)
-    found = next((row.name for row in _called_alike(named) if row.looks_so(start)), named)
+    called = CONLLU.name if is_called(Path(path), DTREE_SUFFIXES) else default
+    named = _kind_by_content(start, treebank_called(path, called), default)
+    found = _by_looks(start, named) or named
     if (
         found == CONLLU.name
         or (found == _XML and _is_other_xml(start))
@@ -102,34 +103,33 @@ def format_of(path: AnyPath, default: str = "brackets") -> str:
     return found
 
 
-def _called_alike(named: str) -> list[Format[CTree]]:
-    """Return the formats whose files may be called as those of another: discbracket and what is called so,
-    before its relatives."""
+def _by_looks(start: str, named: str) -> str:
+    """Return the format that a file looks like, of those whose files may be called as those of another are:
+    discbracket and what is called so, before its relatives; "" where it looks like none of them."""
     rows = [row for row in FORMATS.values() if row.named_as == named]
     if named in FORMATS and (kind := FORMATS[named].named_as):
         rows += [FORMATS[named], *(row for row in FORMATS.values() if row.named_as == kind)]
-    return rows
+    return next((row.name for row in rows if row.looks_so(start)), "")
 
 
 def treebank_in(path: AnyPath) -> str:
     """Return the format of the c-trees in a file by its name, or, called as CoNLL-U, by what it looks like;
     "" where it has none."""
-    rows = [row for row in FORMATS.values() if row.named_as == CONLLU.name and _is_called_conllu(path)]
-    start = _start(path) if rows else ""
-    return treebank_called(path) or next((row.name for row in rows if row.looks_so(start)), "")
+    called_conllu = is_called(Path(path), DTREE_SUFFIXES)
+    return treebank_called(path) or (_by_looks(_start(path), CONLLU.name) if called_conllu else "")
 
 
-def treebank_called(path: AnyPath) -> str:
-    """Return the format of c-trees whose files are called so; "" for none."""
-    return _by_name(path, "")
+def treebank_called(path: AnyPath, default: str = "") -> str:
+    """Return the format of c-trees with the longest of the suffixes that a file has, the default where it has
+    none of them."""
+    name = file_name(path).removesuffix(".gz")
+    found = [(len(end), row.name) for row in FORMATS.values() for end in row.suffixes if name.endswith(end)]
+    return max(found, default=(0, default))[1]
 
 
 def _start(path: AnyPath) -> str:
-    return first_characters(path, _SNIFFED_IN_CONLLU if _is_called_conllu(path) else _SNIFFED)
-
-
-def _is_called_conllu(path: AnyPath) -> bool:
-    return file_name(path).removesuffix(".gz").endswith(DTREE_SUFFIXES)
+    called_conllu = is_called(Path(path), DTREE_SUFFIXES)
+    return first_characters(path, _SNIFFED_IN_CONLLU if called_conllu else _SNIFFED)
 
 
 def _kind_by_content(start: str, named: str, default: str) -> str:
@@ -138,10 +138,8 @@ def _kind_by_content(start: str, named: str, default: str) -> str:
     if named not in (default, "brackets"):
         return named
     if text.startswith("<"):  # lines of the Chinese Treebank do so, too
-        rows = (row for row in FORMATS.values() if row.named_as == _XML or row.name == _XML)
-        return _XML if text.startswith("<?xml") or any(row.looks_so(start) for row in rows) else named
-    rows = (row for row in FORMATS.values() if row.named_as == CONLLU.name)
-    if _DTREES.match(text) or any(row.looks_so(start) for row in rows):
+        return _XML if text.startswith("<?xml") or _by_looks(start, _XML) else named
+    if _DTREES.match(text) or _by_looks(start, CONLLU.name):
         return CONLLU.name
     return PARSED_LINES.name if text.startswith(("{", "[")) and outer_keys(text) else named
 
@@ -168,8 +166,8 @@ def format_to_write(path: AnyPath, default: str = "brackets", others: Iterable[s
     default: of names without an ending, and of *.txt; others: endings that are also known, for the message
     Raises FormatError where d2c only reads that format, and for other endings.
     """
-    ending = Path(file_name(path).removesuffix(".gz")).suffix
-    name = _by_name(path, default if ending in ("", ".txt") else "")
+    ending = ending_of(Path(path))
+    name = treebank_called(path, default if ending in ("", ".txt") else "")
     if not name:
         known = chain(others, *(FORMATS[one].suffixes for one in WRITABLE))
         message = f"no format of trees is called {ending}; say --to, or one of {' '.join(known)}"
@@ -177,13 +175,6 @@ def format_to_write(path: AnyPath, default: str = "brackets", others: Iterable[s
     if name not in WRITABLE:
         raise FormatError(str(path), 0, 0, f"d2c reads the format {name}, but does not write it")
     return name
-
-
-def _by_name(path: AnyPath, default: str) -> str:
-    """Return the format with the longest of the suffixes that a file has."""
-    name = file_name(path).removesuffix(".gz")
-    found = [(len(end), row.name) for row in FORMATS.values() for end in row.suffixes if name.endswith(end)]
-    return max(found, default=(0, default))[1]
 
 
 def treebank_format(path: AnyPath, name: str | None = None) -> Format[CTree]:

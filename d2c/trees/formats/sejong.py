@@ -47,7 +47,7 @@ def _items(path: AnyPath, options: Options) -> Iterator[tuple[int, tuple[str, st
                 escaped = _BRACKET.sub(lambda one: _ESCAPED[one[1]], line)
                 yield escaped
 
-    with open_input(path, options.charset or "utf-8-sig") as stream:
+    with open_input(path, options.charset) as stream:
         for start, run in tree_lines(lines(stream), options.outside):
             if isinstance(run, Malformed):
                 yield start, run

@@ -27,7 +27,7 @@ _LOOKS = re.compile(r"^#[0-9][^ \n]*:[^ \n]* +[^ ()\n]+\([^\n]*\)#", re.MULTILIN
 
 def _items(path: AnyPath, options: Options) -> Iterator[tuple[int, str]]:
     """Yield the lines that are not empty, with their numbers."""
-    with open_input(path, options.charset or "utf-8-sig") as stream:
+    with open_input(path, options.charset) as stream:
         lines = ((number, line.strip(" \t\r\n")) for number, line in enumerate(stream, 1))
         yield from (item for item in lines if item[1])
 

@@ -59,7 +59,7 @@ def _tree(element: Element, options: Options) -> CTree | None:
             for edge in node.findall("secedge"):
                 graph.add_edge(name, edge.get("label", ""), edge.attrib["idref"])
     comments = [_comment(*item) for item in element.items() if not _OF_XML.match(item[0])]
-    if sum(map(is_id, comments)) > 1:  # one that XML cannot have as an id
+    if "id" in element.attrib and sum(map(is_id, comments)) > 1:  # one that XML cannot have as an id
         comments.remove(f"{SENT_ID}{element.get('id')}")
     return graph.tree(options.marked, tuple(comments), options.beside)
 

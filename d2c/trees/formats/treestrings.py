@@ -19,12 +19,13 @@ def tree_over(text: str, words: Sequence[str] = (), tags: Sequence[str] = ()) ->
            brackets
     tags:  of the words, or none
     """
+    text = text.replace("\n", " ")  # its lines are none of the file
     try:
-        ctrees = _trees(text)
-    except ValueError:
+        ctrees = list(bracket_trees(text))
+    except Malformed:
         if not words:
             raise
-        ctrees = _trees(_escaped(text, words, tags))
+        ctrees = list(bracket_trees(_escaped(text, words, tags)))
     if len(ctrees) != 1:
         raise ValueError(f"expected one tree, found {len(ctrees)}")
     tree = ctrees[0]
@@ -37,20 +38,14 @@ def tree_over(text: str, words: Sequence[str] = (), tags: Sequence[str] = ()) ->
     return replace(tree, tokens=Tokens(tuple(map(unescape, words)), tree.tokens.tags))
 
 
-def _trees(text: str) -> list[CTree]:
-    try:
-        return list(bracket_trees(text))
-    except Malformed as error:
-        raise ValueError(str(error)) from None  # its lines are none of the file
-
-
 def _escaped(text: str, words: Sequence[str], tags: Sequence[str]) -> str:
-    """Return a string of a tree in which brackets and blanks in words are escaped; linear time."""
+    """Return a string of a tree, on one line, in which brackets and blanks in words are escaped; linear
+    time."""
     parts, begin = list[str](), 0
     for i, word in enumerate(words):
         if (safe := escape(word)) != word:
             before = f"({tags[i]} " if i < len(tags) else " "
-            found = text.find(f"{before}{word})", begin)
+            found = text.find(f"{before}{word})".replace("\n", " "), begin)
             if found < 0:
                 break
             found += len(before)

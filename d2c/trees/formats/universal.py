@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from d2c.trees.ctree import CTree, Tokens
-from d2c.trees.formats.conllu import comment_of, format_conllu
+from d2c.trees.ctree import CTree, Tokens, comment_of
+from d2c.trees.formats.conllu import format_conllu
 from d2c.trees.formats.constituency import CONSTITUENCY
 from d2c.trees.formats.format import CFormat, Writer
 from d2c.trees.formats.graphs import as_in_conllu

@@ -10,7 +10,7 @@ from xml.parsers.expat import ErrorString, ExpatError, ParserCreate
 from d2c.base.errors import NOT_XML, FormatError, shortened
 from d2c.base.files import AnyPath, file_name, open_input
 from d2c.trees.ctree import CTree
-from d2c.trees.formats.format import Malformed, Options, Reader, item_reader
+from d2c.trees.formats.format import Malformed, Options, Reader, tree_reader
 
 DOCUMENT = "newdoc id"  # an attribute; as CoNLL-U calls it in comments
 _SIZE = 1 << 16  # bytes of XML read at a time
@@ -45,7 +45,7 @@ def element_reader(
             name = element.get("id")
             raise ValueError(f"{name}: {missing}" if name else missing) from None
 
-    return item_reader(items, tree, in_here=True)
+    return tree_reader(items, tree)
 
 
 def _elements(path: AnyPath, collector: _Collector) -> Iterator[Element | Malformed]:

@@ -143,7 +143,8 @@ def find(pattern: Pattern, nodes: TreeNodes, timeout: float = SECONDS) -> tuple[
 
     timeout: seconds of CPU time
 
-    Raises RanOver beyond that, beyond MATCHES in a tree, and for tables of more than MOST cells.
+    Raises RanOver beyond that; of patterns with names or variables also beyond MATCHES in a tree, and for
+    tables of more than MOST cells.
     """
     nodes.clock = Clock(timeout)
     try:
@@ -170,11 +171,7 @@ class _Search:
             ids = self.ids(node)
             found += [ids[:, None]] if not pattern.names and node.plain else self.tables(pattern, node, ids)
         whole = np.concatenate(found)
-        return (
-            whole
-            if len(found) <= 2 and not pattern.names and pattern.nodes[0].plain
-            else np.unique(whole, axis=0)
-        )
+        return np.unique(whole, axis=0) if pattern.names else np.unique(whole)[:, None]
 
     def words(self, pattern: Pattern, found: Ids) -> Ids:
         """Return [matches, 1 + names] of how many words in a row each node found [matches, 1 + names] is the

@@ -89,10 +89,10 @@ class Below(Relation):
 
 
 @dataclass(frozen=True)
-class Through(Below):
+class Through(Relation):
     """A dominates B, and all nodes between fit."""
 
-    through: Fitting = lambda nodes: np.arange(nodes.count)
+    through: Fitting
 
     def _tops(self, nodes: TreeNodes) -> Ids:
         """Return of each node the lowest at or above it that does not fit, or ROOT [M]."""
@@ -169,10 +169,6 @@ def _node(_nodes: TreeNodes, x: Ids) -> Ids:
     return x
 
 
-def _parent(nodes: TreeNodes, x: Ids) -> Ids:
-    return nodes.parent[x]
-
-
 def _of(name: str) -> Column:
     return lambda nodes, x: np.asarray(getattr(nodes, name)[x])
 
@@ -204,9 +200,8 @@ def _sister(column: str, shift: int) -> Column:
 
 
 _LOWER, _BEFORE = (_node, _node), (_of("last"), _of("first"))
-CHILD = Same(_node, _parent)
 _DIRECTED = {
-    "<": CHILD,
+    "<": Same(_node, _of("parent")),
     "<:": Same(_node, _parent_if(lambda nodes, _, up: nodes.children[up] == 1)),
     "<,": nth_child(1),
     "<-": nth_child(-1),
@@ -218,9 +213,9 @@ _DIRECTED = {
     "<<:": Same(_of("unary"), _of("unary"), _LOWER),
     "<<#": Same(_of("heads"), _of("heads"), _LOWER),
     "$+": Same(_of("next"), _node),
-    "$++": Same(_parent, _parent, _LOWER),
+    "$++": Same(_of("parent"), _of("parent"), _LOWER),
     "$.": Same(_sister("last", 1), _sister("first", 0)),
-    "$..": Same(_parent, _parent, _BEFORE),
+    "$..": Same(_of("parent"), _of("parent"), _BEFORE),
     ".": Same(lambda nodes, x: nodes.last[x] + 1, _of("first")),
     "..": Same(_of("tree"), _of("tree"), _BEFORE),
 }
@@ -244,8 +239,8 @@ for _sign, _relation in _DIRECTED.items():
     RELATIONS[_side] = inverse(_relation)
 RELATIONS[">>"] = Inverse(Below())
 CHAINS: dict[str, Callable[[Fitting], Relation]] = {
-    "<": lambda fitting: Through(through=fitting),
-    ">": lambda fitting: Inverse(Through(through=fitting)),
+    "<": Through,
+    ">": lambda fitting: Inverse(Through(fitting)),
     ".": lambda fitting: Chain(RELATIONS["."], fitting),
     ",": lambda fitting: Chain(RELATIONS[","], fitting),
 }

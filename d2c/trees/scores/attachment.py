@@ -18,15 +18,15 @@ from d2c.base.counting import many, ranked
 from d2c.trees.cleaning import is_punctuation
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import tag_columns
-from d2c.trees.scores.matches import Counts, Matches, percent
+from d2c.trees.scores.matches import Matches, percent
 
 _COLUMNS = "relation", "gold", "guess", "precision", "recall", "F1", "UAS"
 _KINDS = {True: "with", False: "without"}
 
 
 @dataclass(frozen=True, slots=True)
-class Attachment(Counts):
-    """Counts over some tokens; adds with `+`."""
+class Attachment:
+    """Counts over some tokens."""
 
     tokens: int = 0
     heads: int = 0
@@ -99,19 +99,6 @@ class AttachmentTotals:
             yield "Punctuation: words of gold whose characters are all in Unicode's category P."
 
 
-def score_attachment(gold: DTree, guess: DTree, punctuation: bool = False) -> Attachment:
-    """Return the counts of one sentence, without punctuation unless it is asked for.
-
-    Raises ValueError where the trees are not over the same number of tokens.
-    """
-    tokens = heads = labelled = 0
-    for label, other, right in _arcs(gold, guess, punctuation):
-        tokens += 1
-        heads += right
-        labelled += right and label == other
-    return Attachment(tokens, heads, labelled)
-
-
 def _arcs(gold: DTree, guess: DTree, punctuation: bool) -> Iterator[tuple[str, str, bool]]:
     """Yield the label in gold and in the guess, and whether the head is right, of each token that counts."""
     if len(gold.heads) != len(guess.heads):
@@ -125,6 +112,14 @@ def _arcs(gold: DTree, guess: DTree, punctuation: bool) -> Iterator[tuple[str, s
 
 
 def attachment_scores(gold: Iterable[DTree], guess: Iterable[DTree], punctuation: bool = False) -> Attachment:
-    """Return the counts of all sentences, as `score_attachment`. Raises ValueError where one has fewer."""
-    pairs = zip(gold, guess, strict=True)
-    return sum((score_attachment(a, b, punctuation) for a, b in pairs), Attachment())
+    """Return the counts of all sentences, without punctuation unless it is asked for.
+
+    Raises ValueError where one has fewer, and where trees are not over the same number of tokens.
+    """
+    tokens = heads = labelled = 0
+    for pair in zip(gold, guess, strict=True):
+        for label, other, right in _arcs(*pair, punctuation):
+            tokens += 1
+            heads += right
+            labelled += right and label == other
+    return Attachment(tokens, heads, labelled)

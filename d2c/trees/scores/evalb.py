@@ -59,7 +59,7 @@ def evaluate_files(
 
 
 def _lines(path: AnyPath, charset: str | None) -> Iterator[EvalbLine]:
-    with open_input(path, charset or "utf-8-sig") as lines:
+    with open_input(path, charset) as lines:
         for number, line in enumerate(lines, 1):
             try:
                 yield from_line(line)
@@ -91,8 +91,8 @@ def evaluate_by_gold(
 ) -> Iterator[Score]:
     """Yield the score of each pair, in which the tags of *gold* say what is left out of both sides.
 
-    Where EVALB finds an error or skips a sentence, and for None, the guess has FAILED; there are no errors.
-    Where tags are equal, and nothing failed, all figures are EVALB's.
+    Where EVALB finds an error, or skips a sentence of which gold has words, and for None, the guess has
+    FAILED; there are no errors. Where tags are equal, and nothing failed, all figures are EVALB's.
     """
     rules = Rules(parameters)
     for number, (gold, guess) in enumerate(pairs, 1):

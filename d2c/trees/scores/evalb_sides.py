@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from heapq import heappop, heappush
 from itertools import accumulate, compress
-from operator import neg
 
 from d2c.base.errors import FormatError
 from d2c.trees.ctree import CTree
@@ -60,7 +59,9 @@ def from_line(text: str) -> EvalbLine:
     starts: list[int] = []
     ends: list[int] = []
     stack: list[int] = []
-    missing = _only_closing(before)  # closing brackets that close nothing
+    if before.strip(BLANKS + ")"):
+        raise FormatError("<string>", 0, 0, f"text before the first bracket: {before.strip()[:40]!r}")
+    missing = before.count(")")  # closing brackets that close nothing
     faults = max(missing - 1, 0)
     for opening in openings:
         label, word, closing = _read_opening(opening)
@@ -88,11 +89,11 @@ def from_ctree(tree: CTree) -> EvalbLine:
     n, spans = len(tree.tokens), tree.spans()
     if spans is None:
         raise ValueError("a tree with gaps, which brackets cannot hold")
-    first, last = (ends[n:] for ends in spans)
-    # Parents before children: first what begins first, then what ends last, then the later node.
-    rows = sorted(zip(first, map(neg, last), range(0, -len(first), -1), tree.labels, strict=True))
-    labels, starts = [_escaped(row[3]) for row in rows], [row[0] for row in rows]
-    ends = [1 - row[1] for row in rows]
+    first, last = spans
+    # Parents before children: of nodes that begin with one token, later ones are over earlier ones.
+    order = sorted(range(tree.root, n - 1, -1), key=first.__getitem__)
+    labels = [_escaped(tree.labels[node - n]) for node in order]
+    starts, ends = [first[node] for node in order], [last[node] + 1 for node in order]
     if tree.top is not None:
         labels, starts, ends = [_escaped(tree.top), *labels], [0, *starts], [n, *ends]
     words, tags = map(_escaped, tree.tokens.forms), map(_escaped, tree.tokens.tags)
@@ -110,12 +111,6 @@ def _read_opening(opening: str) -> tuple[str, str | None, int]:
         message = f"a word stands beside other words or brackets in {opening.strip()[:40]!r}"
         raise FormatError("<string>", 0, 0, message)
     return match[1], match[2], (match[3] or match[4] or "").count(")")
-
-
-def _only_closing(text: str) -> int:
-    if text.strip(BLANKS + ")"):
-        raise FormatError("<string>", 0, 0, f"text before the first bracket: {text.strip()[:40]!r}")
-    return text.count(")")
 
 
 class Rules:
@@ -242,20 +237,9 @@ def restore_quotes(gold: Side, guess: Side, rules: Rules) -> None:
                 later.index += 1
 
 
-def _matched(gold: list[Bracket], test: list[Bracket]) -> int:
-    """Return the size of the multiset intersection.
-
-    EVALB takes for each gold bracket, in turn, the first unused equal bracket. Where being equal is an
-    equivalence, which one it takes does not matter: each class gives the smaller of its two numbers.
-    """
-    ours, theirs = set(gold), set(test)
-    if len(ours) == len(gold) or len(theirs) == len(test):
-        return len(ours & theirs)
-    return sum((Counter(gold) & Counter(test)).values())
-
-
 def _matched_in_order(gold: list[Bracket], test: list[Bracket], equal: frozenset[tuple[str, str]]) -> int:
-    """Return `_matched` where A equals B and B equals C, but A does not equal C: then the order decides."""
+    """Return how many brackets match where A equals B and B equals C, but A does not equal C: then the order
+    decides, as EVALB takes for each gold bracket, in turn, the first unused equal one."""
     unused: dict[tuple[int, int], list[str]] = {}
     for label, start, end in test:
         unused.setdefault((start, end), []).append(label)
@@ -303,8 +287,8 @@ def _entered(spans: Iterable[tuple[int, int]], others: Iterable[tuple[int, int]]
 def counts(gold: Side, guess: Side, rules: Rules) -> tuple[int, int, int, int, int, int]:
     """Return fields of a score: brackets matched, in gold, in the guess, crossing; words; correct tags."""
     ours, theirs = gold.brackets(rules), guess.brackets(rules)
-    if rules.countable:
-        matched = _matched(ours, theirs)
+    if rules.countable:  # being equal is an equivalence: each class gives the smaller of its two numbers
+        matched = (Counter(ours) & Counter(theirs)).total()
     else:
         matched = _matched_in_order(ours, theirs, rules.equal_labels)
     tags = zip(map(rules.tag, gold.tags), map(rules.tag, guess.tags), strict=False)

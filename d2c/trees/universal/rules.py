@@ -151,18 +151,14 @@ class PennTags:
             words += _count(ctree, unknown)
             if words >= _FIRST:
                 break
-        _check_file(file, unknown, words)
+        if wrong := _foreign(unknown, words):
+            raise FormatError(file, 0, 0, wrong)
         yield from first
         for ctree in left:
             words += _count(ctree, unknown)
             yield ctree
         if unknown:
             self.notes[file] = f"{_told(unknown, words)}: UPOS is X there, and relations may be wrong"
-
-
-def _check_file(file: str, unknown: Counter[str], words: int) -> None:
-    if wrong := _foreign(unknown, words):
-        raise FormatError(file, 0, 0, wrong)
 
 
 def check_tags(ctree: CTree) -> None:

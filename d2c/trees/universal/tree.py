@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from d2c.trees.ctree import Tokens
+from d2c.trees.ctree import Tokens, comment_of
 from d2c.trees.dtree import DTree
-from d2c.trees.formats.conllu import comment_of, format_conllu, tag_columns
+from d2c.trees.formats.conllu import format_conllu, tag_columns
 from d2c.trees.universal.rules import universal_rules
 from d2c.trees.universal.texts import InText, in_text
 

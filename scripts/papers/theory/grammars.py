@@ -214,7 +214,7 @@ def steps_of(ctree: CTree, scheme: Binarization = simple) -> Steps:
 
 
 def derivation_of(steps: Steps) -> Derivation:
-    """Return the steps of each token: with `heads_of`, what `d2c.trees.binarization.unbinarize` needs."""
+    """Return the steps of each token: with `heads_of`, what `papers.shift_reduce.unbinarize` needs."""
     derivation: Derivation = []
     stack: list[int] = []  # the head token of each tree
     for left, right, head in steps:

@@ -41,12 +41,12 @@ def test_what_an_arc_backs_off_to() -> None:
         Arc(None, "NN", None, LEFT),
         Arc("VBD", None, None, LEFT),
         Arc(None, None, None, LEFT),
-        Arc(),
+        Arc(None, None, None, None),
     ]
     assert [*Arc(None, "VBD", None, ROOT).backed_off()] == [
         Arc(None, "VBD", None, ROOT),
         Arc(None, None, None, ROOT),
-        Arc(),
+        Arc(None, None, None, None),
     ]
     assert arcs_into(("A", "B", "C"), (2, 0, 2)) == [
         Arc("B", "A", None, LEFT),

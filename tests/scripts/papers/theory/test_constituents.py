@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from d2c.trees.binarization import BINARIZATIONS, binarize, unbinarize
+from d2c.trees.binarization import BINARIZATIONS, binarize
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.brackets import parse_bracket, read_brackets
 from d2c.trees.heads import load_head_rules
+from papers.shift_reduce import unbinarize
 from papers.theory.automaton import Automaton, Feature, Lookahead, classes_for
 from papers.theory.automaton import Path as Child
 from papers.theory.grammars import (
