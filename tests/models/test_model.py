@@ -50,7 +50,7 @@ def treebank(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 def train(
-    treebank: tuple[Path, Path], directory: Path, progress: Progress | None = None, epochs: int = 5
+    treebank: tuple[Path, Path], directory: Path, progress: Progress | None = None, epochs: int = 10
 ) -> Model:
     spec = TrainingSpec.of(*treebank, dparser="stanza", preset="small", epochs=epochs, device="cpu")
     return train_models(spec, [directory], progress).models[0]

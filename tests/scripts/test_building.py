@@ -156,7 +156,7 @@ def test_text_is_made_of_words_and_cut_again() -> None:
 def treebanks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with three tiny treebanks of the sample's sentences."""
     folder = tmp_path_factory.mktemp("treebanks")
-    for part, count in (("train", 30), ("dev", 4)):
+    for part, count in (("train", 60), ("dev", 4)):
         with open(SAMPLE / f"{part}.mrg", encoding="utf-8") as stream:
             for name in ("craft", "genia", "masc"):
                 with gzip.open(folder / f"{name}-{part}.mrg.gz", "wt", encoding="utf-8") as packed:
