@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import accumulate, compress
 from typing import Any
 
 from d2c.base.counting import many
-from d2c.trees.ctree import CTree, Tokens, trusted_ctree
+from d2c.trees.ctree import CTree, Tokens, trusted_ctree, trusted_tokens
 
 WRAPPERS = ("", "TOP", "ROOT", "S1", "VROOT")
 _BASIC = re.compile(r"(?:([-=|#^~_[]).*?\1|.)[^-=|#^~_[]*", re.DOTALL)
@@ -45,15 +46,17 @@ def unwrap(ctree: CTree, clean: bool) -> CTree:
     if not ctree.labels or ctree.labels[-1] not in WRAPPERS:
         return ctree
     labels, children = list(ctree.labels), list(ctree.children)
-    top = take_wrapper(labels, children, clean)
-    return CTree(
+    top, heads = take_wrapper(labels, children, clean), ctree.head_children
+    end = len(ctree.tokens) + len(labels)
+    functions = ctree.functions and ctree.functions[:end]
+    secondary = tuple([edge for edge in ctree.secondary if max(edge[0], edge[2]) < end])
+    return trusted_ctree(
         ctree.tokens,
         tuple(labels),
         tuple(children),
-        None if ctree.head_children is None else ctree.head_children[: len(labels)],
+        heads and heads[: len(labels)],
         ctree.top if top is None else top,
-        None if ctree.functions is None else ctree.functions[: len(ctree.tokens) + len(labels)],
-        tuple([edge for edge in ctree.secondary if max(edge[0], edge[2]) < len(ctree.tokens) + len(labels)]),
+        (functions, secondary),
     )
 
 
@@ -110,8 +113,11 @@ def without_tokens(ctree: CTree, gone: set[int]) -> CTree | None:
 def choose_tokens(tokens: Tokens, stays: Sequence[bool]) -> Tokens:
     """Return some of the tokens, with what is known of them; stays: whether each is one of them."""
     forms, tags = tuple(compress(tokens.forms, stays)), tuple(compress(tokens.tags, stays))
+    chosen = trusted_tokens(forms, tags)
+    if tokens.lemmas is None and tokens.morphs is None and not tokens.comments:
+        return chosen
     lemmas, morphs = [column and tuple(compress(column, stays)) for column in (tokens.lemmas, tokens.morphs)]
-    return Tokens(forms, tags, lemmas, morphs, tokens.comments)
+    return replace(chosen, lemmas=lemmas, morphs=morphs, comments=tokens.comments)
 
 
 def unescape(word: str) -> str:
