@@ -6,7 +6,7 @@
 # Seen: 16,383 letters of Japanese are cut into words; 16,384 (49,152 bytes of UTF-8) raise sudachipy.errors.SudachiError.
 # It is a limit of SudachiPy's tokenizer, whose input spaCy neither counts nor cuts; nlp.max_length changes nothing, and
 # a page of an encyclopaedia can be longer. Ideographs beyond the basic plane count four bytes: 12,287 are safe.
-# d2c gives it a sentence or a short paragraph at a time, and what is longer is a sentence with an error.
+# What to do: give it a sentence or a short paragraph at a time.
 set -euo pipefail
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT

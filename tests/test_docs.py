@@ -33,9 +33,7 @@ ENGLISH = REPOSITORY / "scripts" / "benchmarks" / "english.py"  # a group of com
 SCRIPTS = [*(REPOSITORY / "scripts").glob("*.py"), *BENCHMARKS]
 CI_RUNS = ("install", "compare", "test")
 RUN_HERE = [document for document in DOCUMENTS if document.name != "extending.md"]  # see test_extending.py
-REASONS = re.compile(
-    r"not run: (takes minutes|needs the treebanks|needs SudachiPy|for your shell|downloads .+)"
-)
+REASONS = re.compile(r"not run: (takes minutes|needs the treebanks|for your shell|downloads .+)")
 CONTEXT = click.Context(cli)
 PARSER = """\
 import sys

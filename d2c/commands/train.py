@@ -16,6 +16,7 @@ from d2c.commands.options import (
     trees_argument,
 )
 from d2c.commands.progress import Heartbeat
+from d2c.models.word_cuts import WITHOUT_BLANKS
 from d2c.routes.registry import ROUTES
 from d2c.training.spec import TrainingSpec
 from d2c.training.train import train_models
@@ -46,10 +47,11 @@ def train(
     trees: tuple[Path, ...], dev: tuple[Path, ...], output: Path, route: str, reading: Reading, **options: Any
 ) -> None:
     """Train a d-parser and a route on a treebank of any format; traces and function tags are removed."""
-    if options["language"]:
+    language = options["language"]
+    if language and language not in WITHOUT_BLANKS:
         from d2c.parsing.rules import language_rules
 
-        language_rules(options["language"])  # before hours of training
+        language_rules(language)  # before hours of training
     files = reading.files(trees), reading.files(dev)
     with Heartbeat() as heartbeat:
         if options["tagger"] and not options["language"] and options["head_rules"] != "collins":

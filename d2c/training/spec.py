@@ -134,7 +134,9 @@ class TrainingSpec(Settings):
         least=2,
     )
     language: str | None = setting(
-        None, "Language of the text (de, zh, ...): split it by spaCy's rules.", metavar="CODE"
+        None,
+        "Language of the text (de, zh, ...): cut it by spaCy's rules, or, without blanks, as the treebank.",
+        metavar="CODE",
     )
     overwrite: bool = setting(False, "Replace existing models of -o once the new ones are complete.")
 

@@ -25,6 +25,7 @@ from d2c.base.progress import counted, log
 from d2c.base.temporary import scratch, whole_directory
 from d2c.models.model import ARCS, Model, save_abbreviations
 from d2c.models.names import SETTINGS
+from d2c.models.word_cuts import cuts_of
 from d2c.packed.arcs import with_packed_arcs
 from d2c.protocols.dparser import DependencyParser, Tagger
 from d2c.protocols.route import Progress, Route
@@ -116,12 +117,13 @@ def train_models(
             dparser_seconds = time.perf_counter() - start
         if dparser.abilities.tags:
             save_abbreviations((ctree.tokens for ctree in data.trees("train")), new[0] / "dparser")
+        cuts = cuts_of(spec.language, (ctree.tokens for ctree in data.trees("train")))
         seconds = [trainer.fit(name, route, dparser, unseen) for name, route in routes.items()]
         models = [Model(name, route, spec.dparser.kind, dparser) for name, route in routes.items()]
         for model, directory in zip(models, new, strict=True):
             if tagger is not None:
                 model.tagger_name, model.tagger, model.tags = spec.tagger.name, tagger, spec.tagger.tags
-            model.language = spec.language
+            model.language, model.cuts = spec.language, cuts
             model.arcs = spec.arcs if model.route.abilities.packed_arcs else ARCS[0]
             log.info("route %s: learning how far its confidences can be trusted", model.route_name)
             model.calibrate(data.trees("dev"), data.trees("train"))

@@ -16,6 +16,7 @@ from d2c.dparsers.stanza.tasks import StanzaEstimator
 from d2c.experiments.rows import with_tags_of
 from d2c.models.model import Model, read_model_settings
 from d2c.models.names import SETTINGS
+from d2c.models.word_cuts import cuts_of
 from d2c.packed.scoring import fit_weights, least_probability
 from d2c.parsing.rules import rules_of
 from d2c.protocols.dparser import DependencyParser, TextRules
@@ -228,8 +229,8 @@ def finish(
 
 
 def rewrite(recipe: Recipe, directory: Path, treebanks: Path) -> None:
-    """Write a model that is there as models are kept now, and score it again. Raises ModelError for
-    converters: their d-parsers are others'."""
+    """Write a model that is there as models are kept now, with what cuts words of a language without blanks,
+    and score it again. Raises ModelError for converters: their d-parsers are others'."""
     if recipe.converts:
         raise ModelError(f"{recipe.name}: converts d-trees of others; build it again")
     model = Model.load(directory)
@@ -239,6 +240,8 @@ def rewrite(recipe: Recipe, directory: Path, treebanks: Path) -> None:
     for part, one in parts.items():
         if isinstance(one, SpacyEstimator | StanzaEstimator):
             one.keep(directory / part)
+    trees = (ctree for data in recipe.data for ctree in recipe.read(treebanks / data.train))
+    model.cuts = cuts_of(model.language, (ctree.tokens for ctree in trees))
     model.save(directory, directory)
     renew(directory, recipe, *measured(recipe, directory, dev_parts(recipe, treebanks)))
 

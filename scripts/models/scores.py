@@ -7,6 +7,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import accumulate
 
 from nltk.tokenize.treebank import TreebankWordDetokenizer
@@ -17,7 +18,7 @@ from d2c.protocols.route import Route
 from d2c.trees.conventions import functions_of, strip_function
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.scores.brackets import bracket_scores
+from d2c.trees.scores.brackets import bracket_scores, metric_for
 from d2c.trees.scores.matches import Matches
 
 _WITHOUT_BLANKS = "ja", "th", "zh"  # between words
@@ -100,12 +101,25 @@ def cut(gold: Iterable[CTree], rules: TextRules, language: str | None = None) ->
         text = join([*ctree.tokens.forms])
         if language == "id":  # whose treebank has hyphens as words
             text = re.sub(r"(?<=\w) - (?=\w)", "-", text)
+        if language == "is":  # whose treebank says where it has cut a word
+            text = re.sub(r"\$ ?\$", "", text)
         yield Tokens.untagged(form for form, _, _ in rules.words(text))
 
 
 def text_f1(gold: Iterable[CTree], guess: Iterable[CTree]) -> float:
-    """Return F1 of constituents, in percent, over letters and digits: the same however words are cut."""
-    pairs = ((brackets(a), brackets(b)) for a, b in zip(gold, guess, strict=True))
+    """Return F1 of constituents, in percent, over letters and digits: the same however words are cut. Labels
+    are compared as `Score.f1` compares them."""
+    every = [*gold]
+    name = cache(metric_for(every).label)
+
+    def named(ctree: CTree) -> Counter[Bracket]:
+        found = Counter[Bracket]()
+        for (label, *ends), count in brackets(ctree).items():
+            if (own := name(label)) is not None:
+                found[own, *ends] += count
+        return found
+
+    pairs = ((named(a), named(b)) for a, b in zip(every, guess, strict=True))
     return sum((_matches(*pair) for pair in pairs), Matches()).f1
 
 

@@ -80,8 +80,6 @@ def test_they_are_found_and_small() -> None:
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_other_languages(name: str) -> None:
-    if name == "ja":
-        pytest.importorskip("sudachipy", reason="cuts Japanese text")
     text, trees = OTHERS[name]
     document = d2c.load(name)(text)
     assert [str(sentence.tree) for sentence in document] == [re.sub(r"\d+=", "", tree) for tree in trees]
@@ -89,16 +87,10 @@ def test_other_languages(name: str) -> None:
     assert run.stdout.splitlines() == trees
 
 
-def test_japanese_words_need_no_package() -> None:
-    words = "この 問題 は 難しい 。"
-    run = CliRunner().invoke(cli, ["parse", "ja", "--tokenized"], input=words)
-    assert run.stdout.splitlines() == OTHERS["ja"][1][1:]
-
-
 @pytest.mark.parametrize("model", available(), ids=lambda model: model.name)
 def test_a_card_is_that_of_its_model(model: Available) -> None:
     directory, card = model.directory, card_of(model.directory)
-    folders = ("route", "dparser", "tagger", "calibration", "functions")
+    folders = ("route", "dparser", "tagger", "calibration", "functions", "words")
     settings = read_model_settings(directory, folders)
     assert settings.files
     said = {name: card[name] for name in ("name", "route", "dparser")}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import builtins
 import json
 import pickle
-import sys
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -116,13 +115,12 @@ def test_a_language_given_in_parsing(trained: tuple[Path, str]) -> None:
         ("is", ["Hann er t.d. ekki heima.", "Hún kom."]),
         ("de", ["„Kommst du?“, fragte er.", "„Ja.“", "„Nein.“", "Dann ging er.", "(Ende.)"]),
         ("nl", ["Hij vroeg: “Kom je?” en ging weg.", "Wat nu?", "niets"]),
-        ("zh", ["“你去吗？”", "他问。", "「好。」", "她走了。"]),
         ("es", ["¿Vienes?", "¡Sí!", "«No.»"]),
     ],
 )
 def test_marks_and_abbreviations_between_sentences(language: str, sentences: list[str]) -> None:
     """spaCy's rules end a sentence at all full stops, and put what opens after one before its end."""
-    text = ("" if language == "zh" else " ").join(sentences)
+    text = " ".join(sentences)
     found = language_rules(language).sentences(text)
     assert [text[begin:end] for begin, end in found] == sentences
 
@@ -134,21 +132,11 @@ def test_indonesian_words_are_cut_at_all_hyphens() -> None:
     assert " ".join(found) == "Anak - anak dan wartawan - wartawan di PDI - P :-)"
 
 
-def test_chinese_needs_no_blanks() -> None:
-    rules = language_rules("zh")
-    assert rules.sentences("你好。\n他来了！ ") == [(0, 3), (4, 8)]
-    assert rules.words("你好 。") == [("你", 0, 1), ("好", 1, 2), ("。", 3, 4)]
-    assert rules.sentences(" \n") == [] and rules.words("") == []
-
-
 def test_languages_that_cannot_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ModelError, match="^--language zz: spaCy has no rules: .*E048"):
         language_rules("zz")
     with pytest.raises(ModelError, match="^--language ../de: a language is two or three small letters"):
         language_rules("../de")
-    monkeypatch.setitem(sys.modules, "sudachipy", None)
-    with pytest.raises(ModelError, match=r"^--language ja: .* install -e '\.\[japanese\]'$"):
-        language_rules("ja")
     real = builtins.__import__
 
     def without_spacy(name: str, *others: Any) -> Any:

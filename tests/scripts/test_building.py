@@ -131,6 +131,8 @@ def test_constituents_over_letters_are_the_same_however_words_are_cut() -> None:
     assert brackets(gold) == brackets(guess) == {("S", 0, 7): 1, ("NP", 0, 2): 1, ("VP", 2, 7): 1}
     flat = parse_bracket("(TOP (S (NN A/J) (VP (VBP sleep)) (. .)))")
     assert text_f1([gold, gold], [guess, flat]) == 100 * 2 * 5 / (6 + 5)
+    subject = parse_bracket("(TOP (S (NP-SBJ (NN A/J)) (VP (VBP sleep)) (. .)))")
+    assert text_f1([gold], [subject]) == text_f1([subject], [gold]) == 100  # EVALB compares no functions
 
 
 def test_constituents_with_gaps_over_letters() -> None:

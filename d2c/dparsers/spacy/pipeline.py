@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
+from spacy.vocab import Vocab
 
 from d2c.base.errors import ModelError
 from d2c.dparsers.pipeline_parser import Annotation
@@ -21,8 +22,10 @@ _MAY_GO_ON = frozenset(".…,\"'“”’»)]")
 class SpacyRules:
     """Text as a pipeline cuts it; one without any component that finds sentences cuts them at full stops."""
 
-    def __init__(self, nlp: Language, longest: int = LONGEST) -> None:
-        self.nlp, self.longest = nlp, longest
+    longest = LONGEST
+
+    def __init__(self, nlp: Language) -> None:
+        self.nlp = nlp
         nlp.max_length = _LENGTH
         if not {"parser", "senter", "sentencizer"} & {*nlp.pipe_names}:
             nlp.add_pipe("sentencizer")
@@ -39,6 +42,29 @@ class SpacyRules:
             cut = [[token for token in sent if not token.is_space] for sent in self.nlp(text).sents]
             spans = [(words[0].idx, words[-1].idx + len(words[-1])) for words in cut if words]
         return spans if "sentencizer" not in self.nlp.pipe_names else [*_mended(text, spans)]
+
+
+class CutText:
+    """A tokenizer of spaCy's that takes the words of a function, with what stands between them."""
+
+    def __init__(self, vocab: Vocab, words: Callable[[str], Iterable[Word]]) -> None:
+        self.vocab, self.words = vocab, words
+
+    def __call__(self, text: str) -> Doc:
+        """Return the words of a text, and its blanks, as tokens."""
+        pieces, end = list[str](), 0
+        for _, begin, after in self.words(text):
+            pieces += [text[end:begin], text[begin:after]]
+            end = after
+        forms = [piece for piece in (*pieces, text[end:]) if piece]
+        return Doc(self.vocab, words=forms, spaces=[False] * len(forms))
+
+
+def pipeline_of_words(words: Callable[[str], Iterable[Word]]) -> Language:
+    """Return a pipeline that takes the words of a text from a function."""
+    nlp = spacy.blank("xx")
+    nlp.tokenizer = CutText(nlp.vocab, words)
+    return nlp
 
 
 def _mended(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:

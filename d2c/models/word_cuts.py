@@ -1,0 +1,120 @@
+"""Words of languages that are written without blanks, cut as a treebank cuts them.
+
+Whether a word ends between two characters is decided by itself, by a linear classifier over the n-grams of
+the characters around, and of their scripts: G. Neubig, Y. Nakata and S. Mori, "Pointwise Prediction for
+Robust, Adaptable Japanese Morphological Analysis" (ACL 2011). It needs no dictionary, and its words are those
+that tagger and d-parser have learned from. Features that share a slot share a weight. Linear time.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate
+from pathlib import Path
+from typing import Self
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from d2c.base.arrays import Floats
+from d2c.base.model_files import reading
+from d2c.learning.weights import CODED, coded, decoded, read_arrays, write_arrays
+from d2c.protocols.dparser import Word
+from d2c.trees.ctree import Tokens
+
+WITHOUT_BLANKS = frozenset(("bo", "ja", "km", "lo", "my", "th", "zh"))  # languages, as spaCy calls them
+_FILE = "words.npz"
+_BITS = 20  # of a table of weights: with fewer, slots are shared so much that learning takes long
+_AROUND, _LONGEST = 3, 3  # characters to either side of a boundary that are seen; of an n-gram
+_MOST = 500_000  # characters of a treebank that are learned from, which take half a gigabyte
+_DECAY = 0.1  # inverse strength of the penalty on squared weights
+_SALT, _PRIME = 0x9E3779B97F4A7C15, np.uint64(0xD6E8FEB86659FD93)  # odd numbers without pattern
+_WRITTEN = re.compile(r"\S+")
+
+
+@dataclass(frozen=True)
+class WordCuts:
+    """A classifier of boundaries. weights: [2^_BITS] of features; a word ends where their sum is above 0"""
+
+    weights: Floats
+
+    @classmethod
+    def fit(cls, sentences: Iterable[Tokens]) -> Self:
+        """Learn from a treebank; evenly from some of it, where that is large."""
+        from scipy.sparse import csr_array
+        from sklearn.svm import LinearSVC
+
+        forms = [tokens.forms for tokens in sentences]
+        step = 1 + sum(map(len, map("".join, forms))) // _MOST
+        rows, ends = list[NDArray[np.uint64]](), list[NDArray[np.bool_]]()
+        for words in forms[::step]:
+            text = "".join(words)
+            rows.append(np.stack([*_slots(text)], axis=1))
+            ends.append(np.isin(np.arange(1, len(text)), [*accumulate(map(len, words))]))
+        slots, right = np.concatenate(rows), np.concatenate(ends)
+        if right.all() or not right.any():  # each character is a word, or each sentence
+            weights = np.zeros(1 << _BITS, np.float32)
+            weights[0] = 1 if right.any() else -1
+            return cls(weights)
+        begins = np.arange(len(slots) + 1, dtype=np.int32) * slots.shape[1]
+        columns = slots.ravel().astype(np.int32)
+        seen = csr_array((np.ones(len(columns)), columns, begins), (len(slots), 1 << _BITS))
+        seen.sum_duplicates()
+        learned = LinearSVC(C=_DECAY, fit_intercept=False, random_state=0).fit(seen, right)
+        return cls(learned.coef_[0].astype(np.float32))
+
+    def words(self, text: str) -> list[Word]:
+        """Return the words of a text; none has a blank in it."""
+        sums = np.zeros(max(0, len(text) - 1), np.float32)
+        for slots in _slots(text):
+            sums += self.weights[slots]
+        found, begin = list[Word](), 0
+        for end in (*(np.flatnonzero(sums > 0) + 1).tolist(), len(text)):
+            for part in _WRITTEN.finditer(text, begin, end):
+                found.append((part[0], *part.span()))
+            begin = end
+        return found
+
+    def save(self, directory: Path) -> None:
+        """Write a file into a directory, made if absent."""
+        directory.mkdir(parents=True, exist_ok=True)
+        write_arrays(directory / _FILE, coded([self.weights]))
+
+    @classmethod
+    def load(cls, directory: Path) -> Self:
+        """Return what `save` wrote. Raises ModelError."""
+        path = directory / _FILE
+        arrays = read_arrays(path, CODED)
+        with reading(path):
+            return cls(*decoded(arrays, [1 << _BITS]))
+
+
+def _slots(text: str) -> Iterator[NDArray[np.uint64]]:
+    """Yield the slot of each feature [n - 1] at the boundaries between the n characters of a text."""
+    letters = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.uint64)
+    scripts = np.array([*map(_script, text)], np.uint64)
+    yield np.zeros(max(0, len(text) - 1), np.uint64)  # the first one, of all boundaries
+    for kind, column in enumerate((letters, scripts)):
+        around = np.pad(column, _AROUND)
+        for first in range(2 * _AROUND):
+            salt = (1 + kind * 2 * _AROUND + first) * _SALT % (1 << 64)
+            keys = np.full(max(0, len(text) - 1), salt, np.uint64)
+            for begin in range(1 + first, 1 + min(first + _LONGEST, 2 * _AROUND)):
+                keys = (keys ^ around[begin : begin + len(keys)]) * _PRIME
+                yield keys >> np.uint64(64 - _BITS)
+
+
+@lru_cache(1 << 16)
+def _script(character: str) -> int:
+    """Return a number for the script of a character, or for its kind: that of the first word of its name."""
+    return crc32(unicodedata.name(character, "").partition(" ")[0].encode())
+
+
+def cuts_of(language: str | None, sentences: Iterable[Tokens]) -> WordCuts | None:
+    """Return what is learned of the words of a treebank in a language; None of one written with blanks."""
+    return WordCuts.fit(sentences) if language in WITHOUT_BLANKS else None
