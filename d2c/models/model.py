@@ -20,7 +20,7 @@ from d2c.models.calibration import Calibration, Judged
 from d2c.models.functions import FunctionTagger
 from d2c.models.names import SETTINGS, hides, scores_of
 from d2c.models.spelling import as_learned, as_read, spelled
-from d2c.models.word_cuts import WordCuts
+from d2c.models.word_cuts import WordCuts, WordParts, load_cuts
 from d2c.packed.arcs import LEAST
 from d2c.protocols.dparser import DependencyParser, Tagger
 from d2c.protocols.route import Route
@@ -44,8 +44,8 @@ _OTHERS = {  # what people take for one, by a file in it
 }
 _WINDOW = 1024  # sentences that are tagged at a time
 TAGS, ARCS = ("gold", "predicted"), ("single", "packed")
-_FUNCTIONS, _CUTS = "functions", "words"
-_PARTS = "route", "dparser", "tagger", "calibration", _FUNCTIONS, _CUTS
+_FUNCTIONS, CUTS = "functions", "words"
+_PARTS = "route", "dparser", "tagger", "calibration", _FUNCTIONS, CUTS
 _CALIBRATION = Path("calibration") / "calibration.json"
 _ABBREVIATIONS = "abbreviations.json"  # beside what tags
 _ABBREVIATION = re.compile(r"(?=.*[^\W\d_].*).{2,40}\.")
@@ -92,7 +92,7 @@ class Model:
     arcs:   one of ARCS: whether the route looks among all likely arcs, or over the one d-tree
     calibration: what makes probabilities of the route's confidences, where it was learned
     functions: what adds function tags to c-trees, where it was learned
-    cuts:   what cuts text into words, of a language that is written without blanks
+    cuts:   what it has learned of where words are cut, beyond the rules of its language
     small_letters: whether tagger, d-parser and route read sentences in capitals as if in small letters, and
             typographic marks and `"` as the Penn Treebank's; their trees have the words as given. All models
             read -LRB- and -RRB- as brackets
@@ -112,7 +112,7 @@ class Model:
     arcs: str = ARCS[0]
     calibration: Calibration | None = None
     functions: FunctionTagger | None = None
-    cuts: WordCuts | None = None
+    cuts: WordCuts | WordParts | None = None
     small_letters: bool = False
     f1: Mapping[str, float] = field(default_factory=dict)
 
@@ -156,7 +156,7 @@ class Model:
             model.calibration = Calibration.load(directory / _CALIBRATION)
         if (directory / _FUNCTIONS).is_dir():
             model.functions = FunctionTagger.load(directory / _FUNCTIONS)
-        model.cuts = load_cuts(directory)
+        model.cuts = load_cuts(directory / CUTS)
         return model
 
     def save(self, directory: Path, trained: Path) -> None:
@@ -170,7 +170,7 @@ class Model:
         if self.functions is not None:
             self.functions.save(directory / _FUNCTIONS)
         if self.cuts is not None:
-            self.cuts.save(directory / _CUTS)
+            self.cuts.save(directory / CUTS)
         tags = self.tags if self.tagger_name else None
         file = ModelSettings(
             self.route_name,
@@ -312,11 +312,6 @@ def parsing(
     without."""
     packs = packed and dparser.abilities.packed_arcs
     return partial(dparser.parse_packed, least=least) if packs else dparser.parse
-
-
-def load_cuts(directory: Path) -> WordCuts | None:
-    """Return what cuts text into words in a model directory; None where rules do. Raises ModelError."""
-    return WordCuts.load(directory / _CUTS) if (directory / _CUTS).is_dir() else None
 
 
 @dataclass(frozen=True)

@@ -1,19 +1,24 @@
-"""Words of languages that are written without blanks, cut as a treebank cuts them.
+"""Words as a treebank cuts them: those of languages that are written without blanks, and parts of words.
 
-Whether a word ends between two characters is decided by itself, by a linear classifier over the n-grams of
-the characters around, and of their scripts: G. Neubig, Y. Nakata and S. Mori, "Pointwise Prediction for
-Robust, Adaptable Japanese Morphological Analysis" (ACL 2011). It needs no dictionary, and its words are those
-that tagger and d-parser have learned from. Features that share a slot share a weight. Linear time.
+Of a language without blanks, whether a word ends between two characters is decided by itself, by a linear
+classifier over the n-grams of the characters around, and of their scripts: G. Neubig, Y. Nakata and S. Mori,
+"Pointwise Prediction for Robust, Adaptable Japanese Morphological Analysis" (ACL 2011). It needs no
+dictionary, and its words are those that tagger and d-parser have learned from. Features that share a slot
+share a weight. Linear time.
+
+Corpora like the Penn ones of historical English cut some words in two, and mark it: `bíl$ $inn`, the car in
+Icelandic. Where the ending of a word in text says so, it is cut, too.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import Self
 from zlib import crc32
@@ -22,19 +27,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from d2c.base.arrays import Floats
-from d2c.base.model_files import reading
+from d2c.base.model_files import read_as, reading, write_settings
+from d2c.base.numbers import Count
 from d2c.learning.weights import CODED, coded, decoded, read_arrays, write_arrays
 from d2c.protocols.dparser import Word
 from d2c.trees.ctree import Tokens
 
 WITHOUT_BLANKS = frozenset(("bo", "ja", "km", "lo", "my", "th", "zh"))  # languages, as spaCy calls them
-_FILE = "words.npz"
+_FILE, _PARTS, _VERSION = "words.npz", "parts.json", 1
 _BITS = 20  # of a table of weights: with fewer, slots are shared so much that learning takes long
 _AROUND, _LONGEST = 3, 3  # characters to either side of a boundary that are seen; of an n-gram
 _MOST = 500_000  # characters of a treebank that are learned from, which take half a gigabyte
 _DECAY = 0.1  # inverse strength of the penalty on squared weights
 _SALT, _PRIME = 0x9E3779B97F4A7C15, np.uint64(0xD6E8FEB86659FD93)  # odd numbers without pattern
 _WRITTEN = re.compile(r"\S+")
+_MARK = "$"  # of parts of words
+_LONGEST_ENDING = 12  # characters
+_FEWEST = 2  # words of an ending of which something is learned
 
 
 @dataclass(frozen=True)
@@ -115,6 +124,82 @@ def _script(character: str) -> int:
     return crc32(unicodedata.name(character, "").partition(" ")[0].encode())
 
 
-def cuts_of(language: str | None, sentences: Iterable[Tokens]) -> WordCuts | None:
-    """Return what is learned of the words of a treebank in a language; None of one written with blanks."""
-    return WordCuts.fit(sentences) if language in WITHOUT_BLANKS else None
+@dataclass(frozen=True)
+class WordParts:
+    """Endings by which words are cut in two.
+
+    ends: how many characters from its end a word with an ending is cut, 0: nowhere; `^` stands before the
+          first character. The longest counts, and without any a word is whole
+    """
+
+    ends: dict[str, Count]
+
+    @classmethod
+    def fit(cls, sentences: Iterable[Tokens]) -> Self:
+        """Learn from a treebank. An ending counts if more than half of its words are cut alike, and not as
+        the next shorter one says."""
+        words = Counter(chain.from_iterable(_cut_words(tokens.forms) for tokens in sentences))
+        if not any(cut for _, cut in words):
+            return cls({})
+        seen = defaultdict[str, Counter[int]](Counter)
+        for (word, cut), count in words.items():
+            whole = f"^{word}"
+            for length in range(1, min(_LONGEST_ENDING, len(whole)) + 1):
+                seen[whole[-length:]][cut] += count
+        learned = cls({})
+        for ending in sorted(seen, key=len):
+            [(cut, count)] = seen[ending].most_common(1)
+            if count >= _FEWEST and 2 * count > seen[ending].total() and cut != learned.cut(ending):
+                learned.ends[ending] = cut
+        return learned
+
+    def cut(self, word: str) -> int:
+        """Return how many characters from its end a word, after `^`, is cut; 0: nowhere."""
+        begins = range(max(0, len(word) - _LONGEST_ENDING), len(word))
+        return next((self.ends[word[begin:]] for begin in begins if word[begin:] in self.ends), 0)
+
+    def over(self, words: Iterable[Word]) -> Iterator[Word]:
+        """Yield the words of a text, and in the place of some their two parts."""
+        for form, begin, end in words:
+            cut = self.cut(f"^{form.lower()}") if form.isalpha() and end - begin == len(form) else 0
+            if 0 < cut < len(form):
+                yield form[:-cut] + _MARK, begin, end - cut
+                yield _MARK + form[-cut:], end - cut, end
+            else:
+                yield form, begin, end
+
+    def save(self, directory: Path) -> None:
+        """Write a file into a directory, made if absent."""
+        write_settings(directory / _PARTS, _VERSION, self)
+
+    @classmethod
+    def load(cls, directory: Path) -> Self:
+        """Return what `save` wrote. Raises ModelError."""
+        return read_as(directory / _PARTS, _VERSION, cls)
+
+
+def _cut_words(forms: Sequence[str]) -> Iterator[tuple[str, int]]:
+    """Yield the words of a sentence in small letters, and how many characters from its end each is cut."""
+    i = 0
+    while i < len(forms):
+        first, second = forms[i], forms[i + 1] if i + 1 < len(forms) else ""
+        is_cut = first.endswith(_MARK) and second.startswith(_MARK) and not second.endswith(_MARK)
+        word, end = (first.strip(_MARK), second.strip(_MARK)) if is_cut else (first, "")
+        if (word + end).isalpha():
+            yield (word + end).lower(), len(end)
+        i += 1 + is_cut
+
+
+def cuts_of(language: str | None, sentences: Iterable[Tokens]) -> WordCuts | WordParts | None:
+    """Return what is learned of the words of a treebank in a language; None if that is nothing."""
+    if language in WITHOUT_BLANKS:
+        return WordCuts.fit(sentences)
+    parts = WordParts.fit(sentences)
+    return parts if parts.ends else None
+
+
+def load_cuts(directory: Path) -> WordCuts | WordParts | None:
+    """Return what was learned of words, if it is in a directory. Raises ModelError."""
+    if (directory / _FILE).is_file():
+        return WordCuts.load(directory)
+    return WordParts.load(directory) if (directory / _PARTS).is_file() else None

@@ -4,39 +4,60 @@ rules for English."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from d2c.base.errors import ModelError, needing
-from d2c.models.model import Model, load_abbreviations, load_cuts, read_model_settings
-from d2c.models.word_cuts import WITHOUT_BLANKS
+from d2c.models.model import CUTS, Model, load_abbreviations, read_model_settings
+from d2c.models.word_cuts import WITHOUT_BLANKS, WordCuts, WordParts, load_cuts
 from d2c.parsing.text import PennRules
 from d2c.protocols.directories import loading
-from d2c.protocols.dparser import TextRules
+from d2c.protocols.dparser import TextRules, Word
 from d2c.routes.dparsers import DPARSERS
 
 _CODE = re.compile("[a-z]{2,3}")
 _INDONESIAN = "id"
 
 
+class PartRules:
+    """Rules whose words are cut further, where a treebank cuts them."""
+
+    def __init__(self, rules: TextRules, parts: WordParts) -> None:
+        self._rules, self._parts, self.longest = rules, parts, rules.longest
+
+    def words(self, text: str) -> Iterable[Word]:
+        """Return the words of a sentence, and parts of words, in order."""
+        return self._parts.over(self._rules.words(text))
+
+    def sentences(self, text: str) -> Iterable[tuple[int, int]]:
+        """Return the sentences of a paragraph."""
+        return self._rules.sentences(text)
+
+
 def rules_of(directory: Path, load: Callable[[], Model], language: str | None = None) -> TextRules:
-    """Return the rules for a language; where none is given, those of the model in a directory. Raises
-    ModelError.
+    """Return the rules for a language; where none is given, those of the model in a directory. Those of its
+    own language know what it has learned of words. Raises ModelError.
 
     load: loads this model, which is done only where its pipeline cuts text
     """
     model = read_model_settings(directory)
-    if language := language or model.language:
-        return _learned(directory, language) if language in WITHOUT_BLANKS else language_rules(language)
-    if model.dparser in DPARSERS and DPARSERS[model.dparser].text:
+    cuts = load_cuts(directory / CUTS) if language in (None, model.language) else None
+    language = language or model.language
+    if language in WITHOUT_BLANKS:
+        return _learned(cuts, language, directory)
+    if language:
+        rules = language_rules(language)
+    elif model.dparser in DPARSERS and DPARSERS[model.dparser].text:
         return load().dparser.rules()
-    return PennRules(load_abbreviations(directory / ("tagger" if model.tagger else "dparser")))
+    else:
+        rules = PennRules(load_abbreviations(directory / ("tagger" if model.tagger else "dparser")))
+    return PartRules(rules, cuts) if isinstance(cuts, WordParts) else rules
 
 
-def _learned(directory: Path, language: str) -> TextRules:
-    """Return what a model has learned of the words of its language, which is written without blanks."""
+def _learned(cuts: object, language: str, directory: Path) -> TextRules:
+    """Return rules for a language without blanks, by what a model has learned of its words."""
     name = f"--language {language}"
-    if read_model_settings(directory).language != language or (cuts := load_cuts(directory)) is None:
+    if not isinstance(cuts, WordCuts):
         raise ModelError(f"{name}: {directory} has not learned its words; train a model with {name}")
     with needing(f"{name}:", "spacy"):
         from d2c.dparsers.spacy.pipeline import SpacyRules, pipeline_of_words

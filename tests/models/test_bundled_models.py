@@ -36,12 +36,12 @@ OTHERS = {  # of other languages than English: a text, and its trees
         ],
     ),
     "is": (
-        "Hann sagði að hún hefði farið heim. Ég vil ekki fara til Reykjavíkur á morgun.",
+        "Hann sagði að hún hefði farið heim. Hesturinn hljóp yfir túnið.",
         [
             "(TOP (IP-MAT (NP-SBJ (PRO-N Hann)) (VBDI sagði) (CP-THT (C að) (IP-SUB (NP-SBJ (PRO-N hún)) "
             "(HVDS hefði) (VBN farið) (ADVP-DIR (ADV heim)))) (. .)))",
-            "(TOP (IP-MAT (NP-SBJ (PRO-N Ég)) (MDPI vil) (NEG ekki) (VB fara) (PP (P til) "
-            "(NP (NPR-G Reykjavíkur))) (PP (P á) (NP (N-A morgun))) (. .)))",
+            "(TOP (IP-MAT (NP-SBJ (N-N Hestur$) (D-N $inn)) (VBDI hljóp) (PP (P yfir) "
+            "(NP (N-A tún$) (D-A $ið))) (. .)))",
         ],
     ),
     "ja": (

@@ -15,7 +15,7 @@ from d2c.base.errors import ModelError
 from d2c.dparsers.spacy.pipeline import SpacyRules, pipeline_of_words
 from d2c.models import word_cuts
 from d2c.models.model import Model
-from d2c.models.word_cuts import WordCuts, cuts_of
+from d2c.models.word_cuts import WordCuts, WordParts, cuts_of, load_cuts
 from d2c.parsing.rules import rules_of
 from d2c.trees.ctree import Tokens
 
@@ -82,8 +82,8 @@ def test_all_boundaries_or_none() -> None:
 
 
 def test_they_are_learned_of_languages_without_blanks() -> None:
-    assert cuts_of("ja", treebank()) is not None
-    assert cuts_of("de", iter([])) is cuts_of(None, iter([])) is None
+    assert isinstance(cuts_of("ja", treebank()), WordCuts)
+    assert cuts_of("de", treebank()) is cuts_of(None, []) is None
 
 
 def test_sentences(cuts: WordCuts) -> None:
@@ -114,3 +114,46 @@ def test_a_model_keeps_them(small_model: Path, cuts: WordCuts, tmp_path: Path, l
 
 def words(model: Path, language: str | None) -> Sequence[str]:
     return [form for form, _, _ in rules_of(model, lambda: Model.load(model), language).words("猫が2026")]
+
+
+MARKED = [
+    "bíl$ $inn hestur hest$ $inn dal$ $inn stein$ $inn",
+    "Bíl$ $inn sá minn minn",
+    "finn finn á$ $sýnt hús$ $ið hús$ $ið .",
+]
+
+
+def test_words_are_cut_where_their_endings_are() -> None:
+    """`minn` and `finn` end as `bílinn` does; nothing is learned of what is seen once."""
+    parts = cuts_of("is", (Tokens.untagged(text.split()) for text in MARKED))
+    assert isinstance(parts, WordParts)
+    text = "Vagninn minn, BÍLINN ásýnt húsið 2inn"
+    given = [(one, text.index(one), text.index(one) + len(one)) for one in text.replace(",", " ,").split()]
+    assert [form for form, _, _ in parts.over(given)] == (
+        ["Vagn$", "$inn", "minn", ",", "BÍL$", "$INN", "ásýnt", "hús$", "$ið", "2inn"]
+    )
+    assert all(text[begin:end] == form.strip("$") for form, begin, end in parts.over(given))
+
+
+@given(forms=st.lists(st.text(st.sampled_from("ab$"), min_size=1, max_size=4), max_size=6))
+def test_any_words_are_kept_whole_or_in_two(forms: list[str]) -> None:
+    parts = WordParts.fit([Tokens.untagged(forms or ["a"])] * 2)
+    words = [(form, 0, len(form)) for form in ("a", "ab", "abab", "b$", "")]
+    whole = "".join(form.replace("$", "") for form, _, _ in parts.over(words))
+    assert whole == "aabababb"
+
+
+def test_parts_are_kept_in_a_model(small_model: Path, tmp_path: Path) -> None:
+    model = Model.load(small_model)
+    model.cuts = WordParts.fit([Tokens.untagged(text.split()) for text in MARKED])
+    model.save(tmp_path / "model", small_model)
+    assert load_cuts(tmp_path / "model" / "words") == Model.load(tmp_path / "model").cuts == model.cuts
+    rules = rules_of(tmp_path / "model", lambda: model)
+    assert [form for form, _, _ in rules.words("The bílinn.")] == ["The", "bíl$", "$inn", "."]
+    assert [*rules.sentences("A bílinn. So.")] == [(0, 9), (10, 13)] and rules.longest
+    others = rules_of(tmp_path / "model", lambda: model, "is")
+    assert [form for form, _, _ in others.words("bílinn")] == ["bílinn"]
+    file = tmp_path / "model" / "words" / "parts.json"
+    file.write_text('{"format": 1, "ends": {"inn": -1}}')
+    with pytest.raises(ModelError, match="parts.json: is damaged"):
+        Model.load(tmp_path / "model")
