@@ -308,8 +308,8 @@ def cells(row: Row) -> list[str]:
     percents = (*shown, b.recall, b.precision, b.f1, *dev, b.complete_match, row.repairs.per_thousand())
     speeds = ["-"] * 4
     if row.converting:
-        times = row.converting, row.converting + row.parsing
-        speeds = [f"{count / time:,.0f}" for count in (row.repairs.tokens, len(row.scores)) for time in times]
+        seconds = row.converting, row.converting + row.parsing
+        speeds = [f"{count / one:,.0f}" for count in (row.repairs.tokens, len(row.scores)) for one in seconds]
     training = f"{row.training:.0f}" if row.training else "-"
     return [row.route, row.d_trees, *(f"{percent:.2f}" for percent in percents), *speeds, training]
 

@@ -229,8 +229,8 @@ def finish(
 
 
 def rewrite(recipe: Recipe, directory: Path, treebanks: Path) -> None:
-    """Write a model that is there as models are kept now, with what cuts words of a language without blanks,
-    and score it again. Raises ModelError for converters: their d-parsers are others'."""
+    """Write a model that is there as models are kept now, with what its treebank says of words in text, and
+    score it again. Raises ModelError for converters: their d-parsers are others'."""
     if recipe.converts:
         raise ModelError(f"{recipe.name}: converts d-trees of others; build it again")
     model = Model.load(directory)
