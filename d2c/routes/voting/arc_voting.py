@@ -34,16 +34,20 @@ def combine_arcs(dtrees: Sequence[DTree | None], support: Support = equal_votes)
     """Return the best d-tree of one sentence; of each arc the label with the greatest support.
 
     dtrees:  [m], None where a parser has none; heads that form no tree vote, too, but for those outside.
-             One with packed arcs votes for each of them by its probability
+             One with packed arcs votes for each of them by its probability, one without heads does not vote
     support: of the modifier's tag, and who has the arc
 
     The result has packed arcs if some d-tree has: the support of heads, made to sum to 1 for each word; of
-    their labels the mean of the probabilities that d-trees give them. Raises ValueError where no parser has a
-    d-tree, or they have other words.
+    their labels the mean of the probabilities that d-trees give them. Where none has heads, it is the first
+    one. Raises ValueError where no parser has a d-tree, or they have other words.
     """
-    present = [dtree for dtree in dtrees if dtree]
-    if not present or any(dtree.tokens.forms != present[0].tokens.forms for dtree in present):
+    given = [dtree for dtree in dtrees if dtree]
+    if not given or any(dtree.tokens.forms != given[0].tokens.forms for dtree in given):
         raise ValueError("d-trees to combine must be of the same words")
+    dtrees = [dtree if dtree and max(dtree.heads) >= 0 else None for dtree in dtrees]
+    present = [dtree for dtree in dtrees if dtree]
+    if not present:
+        return given[0]
     tokens, n = voted_tags([dtree.tokens for dtree in present]), len(present[0].heads)
     scores = np.zeros((n + 1, n))
     for m, tag in enumerate(tokens.tags):

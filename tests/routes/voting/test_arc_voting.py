@@ -17,7 +17,15 @@ from tests.strategies import tree_heads, words
 @settings(max_examples=50)
 @given(st.lists(st.tuples(*[st.integers(-2, 7)] * 4), min_size=1, max_size=3))
 def test_any_heads_become_a_tree(given_heads: list[tuple[int, ...]]) -> None:
-    assert is_tree(combine_arcs([DTree(words(4), heads) for heads in given_heads]).heads)
+    dtrees = [DTree(words(4), heads) for heads in given_heads]
+    assert is_tree(combine_arcs(dtrees).heads) == any(max(heads) >= 0 for heads in given_heads)
+
+
+def test_who_has_no_heads_does_not_vote() -> None:
+    nothing = DTree(words(3), (-1, -1, -1))
+    one, other = DTree(words(3), (2, 0, 2)), DTree(words(3), (2, 3, 0))
+    assert combine_arcs([nothing, one, other]).heads == combine_arcs([None, one, other]).heads == one.heads
+    assert combine_arcs([None, nothing]) is nothing
 
 
 @given(tree_heads(max_tokens=7), st.data())
