@@ -45,28 +45,30 @@ class ChartSettings(CommonSettings, LearnerSettings):
     )
     grammar: str = setting(
         "observed",
-        "Chart: the treebank's rules, or also new ones from parts seen with the same parent.",
+        "Chart: the rules of the treebank, or also new ones made of parts seen with the same parent.",
         choices=GRAMMARS,
     )
     symbols: str = setting(
         "plain",
-        "Chart: nonterminals with the parent's label, or for whole unary chains.",
+        "Chart: plain labels as nonterminals, labels with the parent's (vertical), or whole unary chains "
+        "(collapsed).",
         choices=REFINEMENTS,
     )
     labels: bool = set_by(None, setting(False, "Chart: d-labels are features."))
     arc_labels: str = setting(
         "phrase",
-        "Chart: labels that the d-parser learns: an arc's phrase or its whole rule (with --labels).",
+        "Chart (cky): the labels of arcs that the d-parser learns, and that the chart uses with --labels: "
+        "the phrase that an arc makes, or its whole rule (cubed).",
         choices=ARC_LABELS,
     )
     context: bool = set_by(None, setting(True, "Chart: there are features beyond those of the paper."))
     pruning: str = setting(
         "none",
-        "Chart: leave out rules by the head's tag (1), sides of the next dependent (2), or both.",
+        "Chart: prune rules by the head's tag (1), sides of the next dependent (2), or both.",
         choices=METHODS,
     )
     gamma: float = setting(
-        0.95, "Chart: pruning 2 fixes the sides that are more probable than this.", least=0, most=1
+        0.95, "Chart: pruning 2 fixes sides that are more probable than this.", least=0, most=1
     )
     max_unaries: int = setting(
         3, "Chart: at most this many unary nodes in a row.", least=0, most=MOST_UNARIES
@@ -78,7 +80,7 @@ class ChartSettings(CommonSettings, LearnerSettings):
         "chart_epochs", setting(5, "Chart: passes over the treebank.", least=1, most=MOST_PASSES)
     )
     rate: float = set_by(None, setting(0.1, "Chart: the learning rate of AdaGrad.", above=0, most=1_000))
-    penalty: float = setting(1e-6, "Chart: λ, the L1 penalty of its weights.", least=0, most=1_000)
+    penalty: float = setting(1e-6, "Chart: the L1 penalty on its weights (λ).", least=0, most=1_000)
     table_bits: int = setting(
         22, "Chart: it has 2^N weights, which features may share.", least=1, most=MOST_BITS
     )

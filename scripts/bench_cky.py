@@ -36,12 +36,12 @@ from treebanks.files import folder, known
 
 
 @click.command()
-@click.option("--sentences", type=int, help="Of the training data.  [default: all]")
+@click.option("--sentences", type=int, help="Train on this many sentences, drawn evenly.  [default: all]")
 @click.option("--epochs", default=5, show_default=True)
 @click.option("--binarization", type=click.Choice(list(BINARIZATIONS)), default="simple", show_default=True)
-@click.option("--labels", is_flag=True, help="Labels of the d-trees as features: head-ordered ones (direct).")
-@click.option("--no-context", is_flag=True, help="The features of Figure 4 only.")
-@click.option("--stanford", is_flag=True, help="CRAFT's own d-trees, and their labels.")
+@click.option("--labels", is_flag=True, help="Use the d-trees' head-ordered labels (direct) as features.")
+@click.option("--no-context", is_flag=True, help="Use only the features of Figure 4.")
+@click.option("--stanford", is_flag=True, help="Use CRAFT's own d-trees and their labels.")
 def main(
     sentences: int | None, epochs: int, binarization: str, labels: bool, no_context: bool, stanford: bool
 ) -> None:

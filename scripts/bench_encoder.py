@@ -87,8 +87,8 @@ class Engine:
 
 @click.command()
 @names_option("--engines", ENGINES, "torch,openvino")
-@click.option("--sentences", default=400, show_default=True, help="That are timed.")
-@click.option("--of-dev", default=500, show_default=True, help="Of each treebank, for trees and F1.")
+@click.option("--sentences", default=400, show_default=True, help="The number of sentences that are timed.")
+@click.option("--of-dev", default=500, show_default=True, help="Sentences of each treebank for trees and F1.")
 @click.option("--runs", default=5, show_default=True)
 def main(engines: list[str], sentences: int, of_dev: int, runs: int) -> None:
     """Print two tables."""

@@ -147,10 +147,10 @@ class Command:
 @click.command()
 @click.argument("other", required=False, type=click.Path(exists=True, path_type=Path))
 @click.option("--runs", default=5, show_default=True)
-@click.option("--sentences", default=1000, show_default=True, help="From which parts learn.")
+@click.option("--sentences", default=1000, show_default=True, help="How many sentences parts learn from.")
 @names_option("--rows", ROWS, ",".join(ROWS))
-@click.option("--train", type=FilePath, help="[default: CRAFT's]")
-@click.option("--dev", type=FilePath, help="[default: CRAFT's]")
+@click.option("--train", type=FilePath, help="The training treebank.  [default: CRAFT's]")
+@click.option("--dev", type=FilePath, help="The dev treebank.  [default: CRAFT's]")
 def main(
     other: Path | None,
     runs: int,

@@ -50,11 +50,11 @@ Both = tuple[Command, Command]  # over dev, and over one sentence
 
 @click.command()
 @click.argument("pad", required=False, type=FilePath)
-@click.option("--sentences", default=4000, show_default=True, help="Of CRAFT train.")
+@click.option("--sentences", default=4000, show_default=True, help="Sentences of CRAFT train to learn from.")
 @click.option("--epochs", default=5, show_default=True)
 @click.option("--runs", default=3, show_default=True)
 @click.option("--python2", default="python2", show_default=True, help="The Python that runs PAD's generator.")
-@click.option("--simple", is_flag=True, help="PAD without features of labels and of tags at both ends.")
+@click.option("--simple", is_flag=True, help="Run PAD without features of labels and of tags at both ends.")
 def main(pad: Path | None, sentences: int, epochs: int, runs: int, python2: str, simple: bool) -> None:
     """Train both, convert, and print a table."""
     craft, headed = known("craft", sentences), load_head_rules(HEADS).headed
@@ -64,7 +64,7 @@ def main(pad: Path | None, sentences: int, epochs: int, runs: int, python2: str,
     with scratch() as work:
         commands = {"cky": of_cky(train, dev, epochs, work)}
         if pad is None:
-            say("PAD is not at hand: cky alone is timed")
+            say("no folder of PAD is given: only cky is timed")
         else:
             options = ["--epochs", str(epochs), *(["--simple_features"] if simple else [])]
             commands["PAD"] = of_pad(pad, train, dev, python2, work, options)

@@ -105,9 +105,11 @@ def peak(process: int) -> int:
 @click.option("--model", default="en-small", show_default=True)
 @click.option("--requests", default=10_000, show_default=True)
 @click.option("--clients", default=16, show_default=True)
-@click.option("--kills", default=1, show_default=True, help="Of workers, evenly over the requests.")
-@click.option("--sentences", default=1, show_default=True, help="Of a request.")
-@click.option("--hostile", "every", default=8, show_default=True, help="Every so many requests; 0: none.")
+@click.option("--kills", default=1, show_default=True, help="Kill this many workers, evenly over the run.")
+@click.option("--sentences", default=1, show_default=True, help="The number of sentences in a request.")
+@click.option(
+    "--hostile", "every", default=8, show_default=True, help="Make every Nth request hostile; 0: none."
+)
 def main(
     trees: tuple[Path, ...], model: str, requests: int, clients: int, kills: int, sentences: int, every: int
 ) -> None:

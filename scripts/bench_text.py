@@ -44,7 +44,7 @@ PLAIN = {escaped: plain for plain, escaped in ESCAPED.items()}
 @click.argument("other_python", required=False, type=click.Path(exists=True, dir_okay=False))
 @names_option("--models", MODELS, ",".join(MODELS))
 @names_option("--parts", PARTS, ",".join(PARTS[:3]))
-@click.option("--sentences", type=click.IntRange(min=1), help="Of each part.  [default: all]")
+@click.option("--sentences", type=click.IntRange(min=1), help="Sentences of each part.  [default: all]")
 def main(other_python: str | None, models: list[str], parts: list[str], sentences: int | None) -> None:
     """Print two tables."""
     pythons = [sys.executable, *([other_python] if other_python else [])]

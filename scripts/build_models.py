@@ -38,14 +38,20 @@ from treebanks.files import folder
 
 @click.command()
 @click.argument("names", nargs=-1, type=click.Choice([*RECIPES]))
-@click.option("--treebanks", type=click.Path(path_type=Path), help="Their folder.  [default: $D2C_TREEBANKS]")
+@click.option(
+    "--treebanks",
+    type=click.Path(path_type=Path),
+    help="The folder with the treebanks.  [default: $D2C_TREEBANKS]",
+)
 @click.option("-o", "--output", type=click.Path(path_type=Path), default="models", show_default=True)
 @click.option(
-    "--anew", type=click.Choice(["confidences", "files", "card"]), help="Make only this part again."
+    "--anew",
+    type=click.Choice(["confidences", "files", "card"]),
+    help="Make only this part of existing models again.",
 )
 def main(names: tuple[str, ...], treebanks: Path | None, output: Path, anew: str | None) -> None:
-    """Build models into directories of their names, with those that they need and teach, unless these are
-    there; without names, all."""
+    """Build models into directories with their names, and also the models that they need or teach. Models
+    that are already there are not built again. Without NAMES, build all."""
     names, place = names or tuple(RECIPES), treebanks or folder()
     for name in names if anew else with_others(names):
         recipe, directory = RECIPES[name], output / name

@@ -26,26 +26,32 @@ from fuzzing import corpora, fitted, frame, inputs, models, patterns, writers
 
 
 @click.command()
-@click.option("--inputs", default=20_000, show_default=True, help="Broken inputs.")
-@click.option("--patterns", default=5_000, show_default=True, help="Patterns of search.")
+@click.option("--inputs", default=20_000, show_default=True, help="The number of broken inputs.")
+@click.option("--patterns", default=5_000, show_default=True, help="The number of search patterns.")
 @click.option(
     "--models",
     default=7_000,
     show_default=True,
-    help="Broken files of models, and as many extreme values of their fields, of which that is all.",
+    help="The number of broken model files, and at most as many extreme values of their fields.",
 )
-@click.option("--runs", default=2_000, show_default=True, help="Jobs and streams, of four kinds in turn.")
+@click.option("--runs", default=2_000, show_default=True, help="The number of jobs and streams (four kinds).")
 @click.option(
     "--writers",
     default=400,
     show_default=True,
-    help="Pairs of commands with one output, of eight kinds in turn.",
+    help="The number of pairs of commands that write one output (eight kinds).",
 )
-@click.option("--seed", type=int, help="[default: another one each time]")
-@click.option("--jobs", default=os.cpu_count() or 1, show_default="all cores", help="Processes.")
-@click.option("--failures", type=FilePath, default="fuzz-failures", show_default=True, help="Kept here.")
-@click.option("--trained", type=FilePath, help="Keep the models here; use those that are here already.")
-@click.option("--replay", type=FilePath, help="Try again what was kept in this directory.")
+@click.option("--seed", type=int, help="The random seed.  [default: another one each time]")
+@click.option("--jobs", default=os.cpu_count() or 1, show_default="all cores", help="How many processes.")
+@click.option(
+    "--failures",
+    type=FilePath,
+    default="fuzz-failures",
+    show_default=True,
+    help="A directory in which to keep what fails.",
+)
+@click.option("--trained", type=FilePath, help="Keep the models here, and use those that are already here.")
+@click.option("--replay", type=FilePath, help="Run again what was kept in this directory.")
 def main(
     seed: int | None,
     jobs: int,
@@ -54,7 +60,7 @@ def main(
     replay: Path | None,
     **counts: int,
 ) -> None:
-    """Try broken input and broken models, and print a table for each group of what came of them."""
+    """Try broken input and broken models, and print a table of the outcomes for each group."""
     seed = SystemRandom().randrange(1 << 31) if seed is None else seed
     click.echo(f"seed {seed}")
     torch.set_num_threads(1)  # OpenMP's threads do not survive a fork

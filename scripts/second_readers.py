@@ -175,9 +175,9 @@ def row(file: str, how: str, library: str, tally: Tally, differ: str) -> Line:
 
 
 @click.command()
-@click.option("--treebanks", default="", help="Beginnings of names.  [default: all]")
-@click.option("--part", type=click.Choice(["train", "dev"]), help="[default: both]")
-@click.option("--show", default=5, show_default=True, help="Print so many differences of a file.")
+@click.option("--treebanks", default="", help="How names of files begin, with commas.  [default: all]")
+@click.option("--part", type=click.Choice(["train", "dev"]), help="The part to read.  [default: both]")
+@click.option("--show", default=5, show_default=True, help="Print this many differences for each file.")
 def main(treebanks: str, part: str | None, show: int) -> None:
     """Compare the readers, and print a table of what they counted."""
     rows: list[Line] = []

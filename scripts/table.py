@@ -67,19 +67,19 @@ def _system(_: click.Context, parameter: click.Parameter, given: Sequence[str]) 
 
 @click.command(epilog="Tables: " + "; ".join(f"{name}: {row.title}" for name, row in TABLES.items()))
 @click.argument("names", nargs=-1, required=True, type=click.Choice([*TABLES, EVERY]), metavar="NAME...")
-@click.option("--train", type=FilePath, help="Treebank file to learn from.")
-@click.option("--dev", type=FilePath, help="Treebank file on which settings are chosen.")
-@click.option("--test", type=FilePath, help="Treebank file for final results.  [default: those are on --dev]")
+@click.option("--train", type=FilePath, help="The treebank file to learn from.")
+@click.option("--dev", type=FilePath, help="The treebank file on which settings are chosen.")
+@click.option("--test", type=FilePath, help="The treebank file for final results.  [default: --dev]")
 @heads_option
 @format_option
 @move_punctuation_option
 @click.option("--traces", is_flag=True, help="Move antecedents to their traces, which makes gaps.")
-@click.option("--sentences", type=click.IntRange(1), help="Only so many of train, drawn evenly, by --seed.")
+@click.option("--sentences", type=click.IntRange(1), help="Use this many of --train, drawn evenly by --seed.")
 @click.option(
     "--treebanks",
     type=FilePath,
-    help="TOML file with a section for each treebank, for tables of many; tables of one are of --train, or "
-    "of the first.",
+    help="A TOML file with a section for each treebank, for tables of several. Tables of one treebank use "
+    "--train or, without it, the first section.",
 )
 @click.option(
     "--dparsers",
@@ -87,13 +87,18 @@ def _system(_: click.Context, parameter: click.Parameter, given: Sequence[str]) 
     show_default=True,
     callback=_dparsers,
     metavar="NAME,...",
-    help=f"Of {', '.join(map(form_of, DPARSERS))}, with commas between them.",
+    help=f"D-parsers, separated by commas, of {', '.join(map(form_of, DPARSERS))}.",
 )
 @choice("--preset", ["default", "small"], TRAINING["preset"])
 @option_of(TrainingSpec, "epochs")
 @option_of(TrainingSpec, "device")
 @option_of(TrainingSpec, "transformer")
-@option_of(TrainingSpec, "tags", default=TRAINING["tags"], help="Predicted in train by jackknifing.")
+@option_of(
+    TrainingSpec,
+    "tags",
+    default=TRAINING["tags"],
+    help="The tags to learn from; those of train are predicted by jackknifing.",
+)
 @choice("--tagger", TAGGERS, TRAINING["tagger"])
 @option_of(
     TrainingSpec,
@@ -102,12 +107,12 @@ def _system(_: click.Context, parameter: click.Parameter, given: Sequence[str]) 
     "jackknife",
     default=TRAINING["jackknife"],
     show_default=True,
-    help="Number of folds.",
+    help="The number of folds for jackknifing.",
 )
 @encoding_option
-@option_of(ChartSettings, "penalty", default=None, help="λ of the chart.  [default: chosen by its F1]")
-@option_of(ChartSettings, "gamma", default=None, help="γ of pruning.  [default: chosen by its F1]")
-@click.option("--labels", is_flag=True, default=None, help="Chart: labels are features, as for PAD's CTB.")
+@option_of(ChartSettings, "penalty", default=None, help="The chart's penalty λ.  [default: chosen by F1]")
+@option_of(ChartSettings, "gamma", default=None, help="The γ of pruning.  [default: chosen by F1]")
+@click.option("--labels", is_flag=True, default=None, help="Chart: use labels as features, as for PAD's CTB.")
 @option_of(ChartSettings, "binarization")
 @option_of(ChartSettings, "grammar")
 @option_of(ChartSettings, "symbols")
@@ -119,15 +124,16 @@ def _system(_: click.Context, parameter: click.Parameter, given: Sequence[str]) 
     multiple=True,
     callback=_system,
     metavar="NAME=FILE",
-    help="Another system's trees.",
+    help="A file of another system's trees, to score beside d2c's; may be repeated.",
 )
-@click.option("-o", "--out", type=click.Path(path_type=Path), required=True, help="Directory for all of it.")
+@click.option("-o", "--out", type=click.Path(path_type=Path), required=True, help="The output directory.")
 def main(names: tuple[str, ...], out: Path, treebanks: Path | None, **options: Any) -> int:
-    """Make tables and figures of the papers on your treebank, each as CSV, Markdown and picture, and one
-    page of all (tables.md).
+    """Make tables and figures of the papers on your treebank, each as CSV, Markdown and a picture, and one
+    page with all of them (tables.md).
 
-    What takes long is kept in OUT, so a run that was stopped goes on where it was, and tables share models.
-    Where one of several tables cannot be made, as without a package, the others are; the exit status is 2.
+    What takes long is kept in OUT, so that a run that was stopped continues where it was, and tables share
+    models. If one of several tables cannot be made, for want of a package, say, the others still are; the
+    exit status is then 2.
     """
     needs_parquet()  # before hours of work whose d-trees are kept
     many = read_treebanks(treebanks) if treebanks else []

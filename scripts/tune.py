@@ -34,7 +34,9 @@ _KEPT = ".steps"  # after the log's name: the folder with d-trees and scores
 
 @click.command()
 @trees_argument
-@click.option("-o", "--output", "log", type=click.Path(path_type=Path), required=True, help="Log of trials.")
+@click.option(
+    "-o", "--output", "log", type=click.Path(path_type=Path), required=True, help="The log of the trials."
+)
 @choice("--preset", ["default", "small"], "default")
 @choice("--route", ROUTES, "reduction")
 @click.option(
@@ -45,7 +47,7 @@ _KEPT = ".steps"  # after the log's name: the folder with d-trees and scores
     help="Try these values of an option of `train`, or d2c's own list of values; may be repeated.  [default: "
     "all options with such a list]",
 )
-@click.option("--trials", type=click.IntRange(1), default=20, show_default=True, help="How many at most.")
+@click.option("--trials", type=click.IntRange(1), default=20, show_default=True, help="The most trials.")
 @click.option("--sentences", type=click.IntRange(1), help="Use only this many of TREES, drawn evenly.")
 @training_options("checkpoints", "labels", "unlabelled", "language", "arcs", "overwrite")
 def main(

@@ -29,7 +29,7 @@ COMMANDS = {
     "parse": "Parse text or CoNLL-U into c-trees.",
     "phrases": "List the phrases of trees.",
     "search": "Find patterns in trees, as Tregex does.",
-    "serve": "Serve a page to parse text in, and JSON.",
+    "serve": "Serve a page for parsing text, and a JSON API.",
     "train": "Train a d-parser and a route on a treebank.",
     "view": "Write an HTML page to look through trees.",
 }
@@ -60,9 +60,9 @@ class Commands(click.Group):
 def cli() -> None:
     """Parse constituents with an off-the-shelf dependency parser.
 
-    In place of a file, `-` is standard input or output; .gz files are compressed and decompressed. d-trees
-    (dependency trees) are in CoNLL-U, c-trees (constituency trees) in Penn Treebank brackets or another
-    treebank format, as the file's name shows (see `convert`).
+    In place of a file, `-` means standard input or output. Files called *.gz are compressed and decompressed.
+    D-trees (dependency trees) are in CoNLL-U; c-trees (constituency trees) are in Penn Treebank brackets or
+    another treebank format, which the file's name or content shows (see `convert`).
     """
 
 
@@ -86,7 +86,7 @@ def run(command: click.Command | None = None) -> int:
         if first and first[1] == "{":
             say("d2c: is it JSON lines? draw, phrases, search and view read them with --format json")
         elif first:
-            say("d2c: is it text? `d2c parse FILE --split -o trees.jsonl` makes trees, to be given here")
+            say("d2c: is it text? `d2c parse FILE --split -o trees.jsonl` makes trees; give those here")
     except BrokenPipeError:
         return 1
     except OSError as error:

@@ -37,14 +37,16 @@ from d2c.trees.formats.registry import WRITABLE, Place, format_of, format_to_wri
     "gold",
     type=FilePath,
     metavar="GOLD",
-    help="Learn weights from these gold trees, and write them.",
+    help="Learn weights from these gold trees, and write them to -o instead of trees.",
 )
-@click.option("--weights", type=click.Path(path_type=Path), help="Learned weights.  [default: equal votes]")
+@click.option(
+    "--weights", type=click.Path(path_type=Path), help="A file of learned weights.  [default: equal votes]"
+)
 @click.option(
     "--threshold",
     type=click.FloatRange(0, 1),
     callback=finite,  # no share is greater than nan: all trees would be flat
-    help="Constituents need a larger share of the votes.  [default: 0.5, or that of --weights]",
+    help="Keep constituents whose share of the votes is larger.  [default: 0.5, or that of --weights]",
 )
 @format_option
 @reading_options
@@ -60,19 +62,20 @@ def combine(
     """Combine the output of several parsers by voting: FILEs with the same sentences in the same order.
 
     For c-trees (treebank formats, or JSON lines of `parse`, whose confidences are votes), the result is the
-    tree whose constituents have the most votes; `--to json` gives each one's share. For d-trees (CoNLL-U), it
-    is the maximum spanning tree of the voted arcs.
+    tree whose constituents have the most votes; `--to json` gives the share of each. For d-trees (CoNLL-U),
+    the result is the maximum spanning tree of the voted arcs.
 
-    --learn learns weights for each parser and label from parses of gold trees; use them for other text with
-    --weights. If a parser could not parse a sentence, only the others vote.
+    --learn GOLD learns a weight for each parser and label from FILEs that are parses of the sentences in
+    GOLD; pass it with --weights to combine parses of other text. If a parser could not parse a sentence, only
+    the others vote on it.
     """
     from d2c.parsing.combining import VOTINGS, combined, load_weights, parses_of, voting_of
 
     if len(files) < 2:
-        raise click.UsageError("give the files of two parsers or more")
+        raise click.UsageError("give the files of two or more parsers")
     if gold and (weights or threshold is not None or to):
         raise click.UsageError("--learn writes weights; leave out --weights, --threshold and --to")
-    reading = replace(reading, unparsed=True)
+    reading = replace(reading, unparsed=True, wordless=True)
     name = voting_of(files if gold is None else (gold, *files), reading)
     voting = VOTINGS[name]
     if gold:
@@ -83,7 +86,7 @@ def combine(
         return
     if name == "arcs" and (to or threshold is not None):
         raise click.UsageError(
-            "d-trees are written as CoNLL-U and need no threshold; leave out --to, --threshold"
+            "d-trees are written as CoNLL-U and need no threshold; leave out --to and --threshold"
         )
     if name == "arcs":
         check_dtrees(output)

@@ -25,9 +25,14 @@ from d2c.trees.scores.brackets import METRICS
 @click.argument("trees", type=FilePath, required=False)
 @click.argument("dev", type=FilePath, required=False)
 @click.option(
-    "--test", type=FilePath, help="Treebank to score on instead of DEV; choices are still made on DEV."
+    "--test", type=FilePath, help="A treebank to score on instead of DEV, on which choices are still made."
 )
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Keep the models, one for each route.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="A directory in which to keep the models, one for each route.",
+)
 @preset_option("small")
 @click.option(
     "--route",
@@ -40,18 +45,21 @@ from d2c.trees.scores.brackets import METRICS
 @click.option(
     "--metric",
     type=click.Choice(list(METRICS)),
-    help="How constituents are counted; all but disco raise gaps first.  [default: evalb; disco where there "
-    "are gaps]",
+    help="How constituents are counted; evalb and spmrl raise gaps first.  [default: evalb, or disco if "
+    "trees have gaps]",
 )
 @click.option(
     "--best",
     type=click.IntRange(2),
     multiple=True,
     metavar="K",
-    help="Add rows for the best of each sentence's K best c-trees (reranking oracle); may be repeated.",
+    help="Add rows for the c-tree nearest to gold among each sentence's K best (an oracle for reranking); "
+    "may be repeated.",
 )
 @click.option(
-    "--report", type=FilePath, help="HTML file.  [default: report.html next to the models of -o, if given]"
+    "--report",
+    type=FilePath,
+    help="Write an HTML report to this file.  [default: report.html in the directory of -o, if given]",
 )
 @training_options("checkpoints", "labels", "unlabelled", "language")
 def compare(
@@ -64,14 +72,15 @@ def compare(
     reading: Reading,
     **options: Any,
 ) -> None:
-    """Train on TREES, score on DEV and print one table. Without arguments, take the bundled sample.
+    """Train on TREES, score on DEV and print one table. Without arguments, use the bundled sample.
 
-    There are rows for every route on gold d-trees (the conversion alone) and on those of the d-parser, which
-    is trained once, on the first route's labels; and for the best that constrained CKY could do with them
-    (oracle). Several d-parsers, separated by commas, have rows for each, and for the votes of two and three
-    of them. Below, p-values show whether routes differ by more than chance (Holm's correction). The report
-    has the details: F1 by label and length, classes of errors, and the trees of every sentence. With --test,
-    all figures are for that treebank, except for a column with F1 on DEV.
+    Each route has a row on gold d-trees (the conversion alone) and one on those of the d-parser, which is
+    trained once, on the first route's labels. Another row has the best that constrained CKY could do with
+    these d-trees (oracle). If --dparser names several d-parsers, separated by commas, each has rows, and so
+    have the votes of two and of three of them. Below the table, p-values show whether routes differ by more
+    than chance (Holm's correction). The report has the details: F1 by label and length, classes of errors,
+    and the trees of every sentence. With --test, all figures are for that treebank, except for a column with
+    F1 on DEV.
     """
     from d2c.experiments.comparison import train_and_compare
     from d2c.experiments.report import write_report

@@ -60,7 +60,7 @@ def _editing(
     help="The format of TARGET.  [default: by the name]",
 )
 @click.option("--clean", is_flag=True, help="Remove traces, function tags and co-indices.")
-@click.option("--traces", is_flag=True, help="Move antecedents to their traces, then clean.")
+@click.option("--traces", is_flag=True, help="Move antecedents to the places of their traces, then clean.")
 @move_punctuation_option
 @continuous_option
 @click.option(
@@ -70,19 +70,20 @@ def _editing(
     multiple=True,
     callback=_editing,
     metavar="PATTERN OPERATIONS",
-    help="Edit trees where a pattern matches: 'NP=n < PP=p' 'relabel n NX; delete p'; may be repeated.",
+    help="Edit trees where a pattern matches, as in 'NP=n < PP=p' 'relabel n NX; delete p'; may be repeated.",
 )
 @click.option("--merge", is_flag=True, help="Join nodes that `--continuous split` split.")
 @click.option(
-    "--heads", type=FilePath, help="Mark the heads that these d-trees (CoNLL-U, same tokens) induce."
+    "--heads", type=FilePath, help="Mark the heads that these d-trees induce (CoNLL-U, same tokens)."
 )
 @click.option(
     "--binarize",
     "binary",
     type=click.Choice([*FIRST_PARTS]),
-    help="Two children of a node at most: parts of NP are nodes @NP, lowest on this side, or at the head.",
+    help="Give each node two children at most: parts of an NP become nodes @NP, the lowest of them on this "
+    "side or at the head.",
 )
-@click.option("--unbinarize", is_flag=True, help="Remove nodes called @..., as --binarize makes them.")
+@click.option("--unbinarize", is_flag=True, help="Remove the nodes @... that --binarize makes.")
 @heads_option
 @file_options
 def convert(
@@ -95,15 +96,15 @@ def convert(
     head_rules: str,
     reading: Reading,
 ) -> None:
-    """Rewrite treebanks in another format. Whatever TARGET cannot hold is counted on standard error;
-    --strict refuses it. Trees with gaps need a format that holds them, or --continuous.
+    """Rewrite treebanks in another format. What TARGET cannot hold is counted on standard error; with
+    --strict, it is an error. Trees with gaps need a format that holds them, or --continuous.
 
     The output of `d2c parse --to json` or `d2c corpus` is a treebank, too: X.jsonl or a directory.
 
-    Formats are recognised by name and content, that of TARGET by its name: *.mrg, *.discbracket, *.export,
-    *.tiger.xml, *.alpino.xml, *.trees.conllu (trees in comments), each also with .gz. D-trees (*.conllu,
-    *.conll) become CoNLL-U with all its columns; `encode` and `decode` convert between trees and d-trees.
-    `--to ud` makes Universal Dependencies of English trees with the labels of the Penn Treebank, by rules.
+    Formats are recognised by name and content; that of TARGET by its name: *.mrg, *.discbracket, *.export,
+    *.tiger.xml, *.alpino.xml or *.trees.conllu (trees in comments), each also with .gz. D-trees (*.conllu,
+    *.conll) become CoNLL-U with all its columns; `encode` and `decode` convert between c-trees and d-trees.
+    `--to ud` makes Universal Dependencies, by rules, from English trees with the labels of the Penn Treebank.
     """
     reading = replace(reading, raw=not clean, unparsed=True, binarize=_binarize(binary, head_rules))
     tags = PennTags()
@@ -170,15 +171,17 @@ def _watched(trees: Iterator[Item], files: tuple[Path, ...]) -> Iterator[Item]:
 def _check_for_heads(reading: Reading, files: Sequence[Path], target: Path, form: Format[CTree]) -> None:
     """Raise UsageError for what does not go with --heads, and FormatError for a format without them."""
     if reading.traces or reading.merge:
-        raise click.UsageError("--traces and --merge keep no heads; convert twice")
+        raise click.UsageError("--traces and --merge lose heads; first convert with these, then with --heads")
     if reading.edits:
-        raise click.UsageError("--heads marks words that --edit may change; convert twice")
+        raise click.UsageError(
+            "--heads needs the words that --edit may change; first convert with one, then with the other"
+        )
     if reading.faults.skipped:
-        raise click.UsageError("--heads needs all sentences of both files; use --skip-bad before")
+        raise click.UsageError("--heads needs all sentences of both files; leave out --skip-bad")
     if len(files) > 1:
         raise click.UsageError("--heads is for a single file; convert each by itself")
     if "heads" not in form.holds:
-        raise FormatError(str(target), 0, 0, f"the format {form.name} marks no heads")
+        raise FormatError(str(target), 0, 0, f"the format {form.name} cannot mark heads; leave out --heads")
 
 
 def _binarize(how: str | None, head_rules: str) -> Callable[[CTree], CTree] | None:

@@ -46,12 +46,12 @@ _MOST_NAMED = 20  # sentences that are named
     metavar="DIR",
     type=click.Path(path_type=Path),
     required=True,
-    help="Where the output goes.",
+    help="The directory for the output.",
 )
 @click.option("--model", help=f"The model: a name or a directory.  [default: {DEFAULTS[0]}]")
 @option_of(CorpusOptions, "format_name", "--format", "format_name")
-@kind_option("tokenized", "Text has a sentence on each line and blanks between tokens.")
-@kind_option("split", "Text is free text.  [default: a sentence on each line, in fields, too]")
+@kind_option("tokenized", "Text has one sentence on each line and blanks between tokens.")
+@kind_option("split", "Text is free text.  [default: one sentence on each line, also in text fields]")
 @language_option
 @option_of(CorpusOptions, "text_field")
 @option_of(CorpusOptions, "id_field")
@@ -59,9 +59,11 @@ _MOST_NAMED = 20  # sentences that are named
     "--workers",
     type=click.IntRange(1),
     show_default="all cores",
-    help="How many workers; each loads the model.",
+    help="The number of workers; each loads the model.",
 )
-@click.option("--address", help="Ray cluster: auto, HOST:PORT, ray://HOST:PORT.  [default: this machine]")
+@click.option(
+    "--address", help="The Ray cluster: auto, HOST:PORT or ray://HOST:PORT.  [default: this machine]"
+)
 @click.option(
     "--backend", type=click.Choice(BACKENDS), help="What runs the workers.  [default: ray if installed]"
 )
@@ -86,17 +88,17 @@ def corpus(
 ) -> None:
     """Parse files and directories into Parquet: one row for each sentence, with its c-tree.
 
-    Input is text (.txt), JSON lines (.jsonl), CoNLL-U (.conllu), each also with .gz, or Parquet. Each output
-    file has --shard-size sentences. Workers are actors on Ray, or processes.
+    Input is text (.txt), JSON lines (.jsonl) or CoNLL-U (.conllu), each also with .gz, or Parquet. Each
+    output file has about --shard-size sentences. Workers are actors on Ray, or processes.
 
     If the job is interrupted or killed, the same command with --resume continues it; files that have since
     been added or repaired come last. The same input gives the same bytes with any number of workers, as the
     digest at the end shows. A sentence that cannot be parsed, or that kills its worker, has a row that says
-    so, and a file that cannot be read is left out and reported; the exit status is then 3. --retry-failed
-    tries such sentences again, for example if memory was short.
+    so; a file that cannot be read is left out and reported. In both cases the exit status is 3.
+    --retry-failed tries such sentences again, for example after a lack of memory.
     """
     if chosen["retry_failed"] and not resume:
-        raise click.UsageError("--retry-failed needs --resume: it goes on with what is in DIR")
+        raise click.UsageError("--retry-failed needs --resume, which continues with what is in DIR")
     needs("pyarrow")  # before modules that import it
     from d2c.corpora.manifest import opened
 
@@ -167,7 +169,7 @@ def _planned(
             raise click.UsageError(f"{path} is a model, not text; say --model {path}")
     directory = model_called(Path(model), "'--model'")
     if options.language and not KINDS[options.kind].cut:
-        raise click.UsageError("--language cuts text into words; leave out --tokenized")
+        raise click.UsageError("--language splits text into words; leave out --tokenized")
     files, others = corpus_files(paths, options.format_name, output)
     tagged = all(RECORDS[format_of_records(file, options)].tagged for file in files)
     load = partial(Model.load, directory, **options.of_model)

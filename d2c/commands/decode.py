@@ -38,12 +38,12 @@ from d2c.trees.repair import CROSSING, Repairs
     "--model",
     type=click.Path(path_type=Path),
     callback=model_path,
-    help="A trained model, which can restore unary nodes.",
+    help="A trained model (a name or a directory), which can restore unary nodes.",
 )
 @click.option(
     "--encoding",
     type=click.Choice(list(ENCODINGS)),
-    help="The encoding of the labels, without a model.  [default: direct]",
+    help="The encoding of the labels, if there is no model.  [default: direct]",
 )
 @to_option(WRITABLE)
 @jobs_option
@@ -61,9 +61,9 @@ def decode(
 ) -> None:
     """Decode CoNLL-U from any d-parser into c-trees. Repairs are counted on standard error.
 
-    Without a model, unary nodes are restored only with the H&N-encoding (spine), and gaps are kept by formats
-    that can hold them (discbracket, export, ...), but closed in brackets. Export and XML files are written by
-    a single process.
+    Without a model, unary nodes are restored only with the H&N-encoding (spine). Gaps are then kept in
+    formats that can hold them (discbracket, export, ...), and closed in brackets. Export and XML files are
+    written by a single process.
     """
     if model and encoding:
         raise click.UsageError("the model says the encoding; give one of --model and --encoding")

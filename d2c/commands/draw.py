@@ -35,12 +35,14 @@ from d2c.trees.formats.registry import DTREE_SUFFIXES
 @format_of_trees("conllu")
 @reading_options
 @choice("--what", ["ctree", "dtree", "both"], "ctree", "The trees to draw.")
-@click.option("--svg", is_flag=True, help="Draw one sentence as a picture (as for *.svg), not all as text.")
+@click.option(
+    "--svg", is_flag=True, help="Draw one sentence as a picture, as in *.svg, instead of all as text."
+)
 @click.option(
     "--sentence",
     type=click.IntRange(1),
-    help="Draw only the sentence with this number of each file; a picture shows one.  [default for pictures: "
-    "the first]",
+    help="Draw only the sentence with this number in each file; a picture shows a single sentence.  [default "
+    "for pictures: the first]",
 )
 def draw(
     trees: tuple[Path, ...],
@@ -51,10 +53,11 @@ def draw(
     svg: bool,
     sentence: int | None,
 ) -> None:
-    """Draw c-trees, crossing branches included, d-trees with their event indices, or both.
+    """Draw c-trees, also with crossing branches, d-trees with their event indices, or both.
 
-    OUTPUT is called *.txt (all sentences), or *.svg, *.pdf, *.png or *.tex (LaTeX, package forest), with one.
-    TREES are treebanks, the output of `d2c parse --to json` or `d2c corpus`, or CoNLL-U, which has d-trees.
+    Standard output or a file called *.txt has all sentences; *.svg, *.pdf, *.png and *.tex (for LaTeX's
+    package forest) have a single one. TREES are treebanks, the output of `d2c parse --to json` or `d2c
+    corpus`, or CoNLL-U, which has d-trees.
     """
     from d2c.trees.pictures import ENDINGS, drawing
 

@@ -29,7 +29,7 @@ from d2c.trees.heads import Uncovered, load_head_rules
 @encoding_option
 @treebank_options
 @click.option(
-    "--stats", is_flag=True, help="Count labels, unary nodes, crossing arcs, ... on standard error."
+    "--stats", is_flag=True, help="Print counts of labels, unary nodes, crossing arcs, ... on standard error."
 )
 @jobs_option
 def encode(

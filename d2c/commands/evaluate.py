@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
@@ -149,17 +149,31 @@ def _lines(
             write_report(comparison, report, EVALUATED)
 
 
+def _check_options(metric: str, reading: Reading, options: Mapping[str, Any]) -> None:
+    """Raise UsageError for options that mean nothing to a metric."""
+    for option, of in (("morphology", "spmrl"), ("disc_only", "disco"), ("punctuation", "attachment")):
+        if options[option] and metric != of:
+            raise click.UsageError(f"--{option.replace('_', '-')} is for --metric {of}")
+    if reading.raw and metric in ("evalb", "spmrl") and (reading.faults.skipped or reading.format_name):
+        raise click.UsageError("--raw reads files by EVALB's own rules; leave out --skip-bad and --format")
+    if metric == "attachment" and (options["params"] or reading.raw):
+        raise click.UsageError("--metric attachment scores d-trees; leave out --params and --raw")
+
+
 @click.command()
 @click.argument("gold", type=FilePath)
 @click.argument("guesses", metavar="GUESS...", type=FilePath, nargs=-1, required=True)
-@choice("--metric", METRIC_NAMES, "evalb", "What is scored, and as which program scores it.")
+@choice("--metric", METRIC_NAMES, "evalb", "What is scored, and which program's scoring is followed.")
 @click.option(
     "--params",
     type=click.Path(path_type=Path),
-    help="A .prm file.  [default: collins.prm; disco: proper.prm]",
+    help="A .prm file for evalb, spmrl or disco.  [default: collins.prm; spmrl: those of the shared task; "
+    "disco: proper.prm]",
 )
 @click.option(
-    "--morphology", is_flag=True, help="spmrl: count features as part of tags, as in NN##case=nom##."
+    "--morphology",
+    is_flag=True,
+    help="spmrl: compare tags with their morphological features, as in NN##case=nom##.",
 )
 @click.option("--disc-only", is_flag=True, help="disco: count only constituents with gaps.")
 @click.option(
@@ -171,7 +185,7 @@ def _lines(
 @click.option(
     "--report",
     type=FilePath,
-    help="Write an HTML page: F1 by label and length, classes of errors, the worst trees.",
+    help="Write an HTML page with F1 by label and length, classes of errors, and the worst trees.",
 )
 @heads_option
 @format_option
@@ -185,22 +199,19 @@ def evaluate(
     reading: Reading,
     **options: Any,
 ) -> None:
-    """Score trees as EVALB does (a table per sentence, then the summary); with --metric, score treebanks
-    with gaps as disco-dop does (disco), or d-trees in CoNLL-U (attachment: by relation, then UAS, LAS, tags).
+    """Score trees as EVALB does: a line for each sentence, then a summary. With --metric, score trees as
+    SPMRL's version of EVALB does (spmrl), treebanks with gaps as disco-dop does (disco), or d-trees in
+    CoNLL-U (attachment: by relation, then UAS, LAS and tags).
 
-    Gold's tags determine which words are punctuation; these are left out on both sides. Every sentence
+    The tags of GOLD determine which words are punctuation; these are left out on both sides. Every sentence
     counts; one that was not parsed has recall 0. Traces and function tags are removed, except with --raw.
-    Several files are compared in a table that shows whether they differ by more than chance. With --skip-bad
-    all files must still have the same sentences.
+    Several GUESSes are compared in a table that shows whether they differ by more than chance. With
+    --skip-bad, all files must still have the same sentences.
     """
-    for option, of in (("morphology", "spmrl"), ("disc_only", "disco"), ("punctuation", "attachment")):
-        if options[option] and metric != of:
-            raise click.UsageError(f"--{option.replace('_', '-')} is for --metric {of}")
-    if reading.raw and metric in ("evalb", "spmrl") and (reading.faults.skipped or reading.format_name):
-        raise click.UsageError("with --raw EVALB's own rules say what lines hold, not --skip-bad or --format")
+    _check_options(metric, reading, options)
     whole = metric == "attachment" or options["disc_only"] or (reading.raw and metric != "disco")
     if whole and (report or len(guesses) > 1):
-        raise click.UsageError("attachment, --disc-only and --raw are for one GUESS, without --report")
+        raise click.UsageError("attachment, --disc-only and --raw take a single GUESS and no --report")
     if report:
         check_report(report)
     elif click.get_current_context().get_parameter_source("head_rules") is ParameterSource.COMMANDLINE:
@@ -209,7 +220,7 @@ def evaluate(
     conllu = DTREE_SUFFIXES if metric == "attachment" else ()
     golden, *others = (reading.files([given], *conllu) for given in (gold, *guesses))
     if reading.raw and metric in ("evalb", "spmrl") and max(map(len, (golden, *others))) > 1:
-        raise click.UsageError("with --raw EVALB reads one file of gold and one of GUESS")
+        raise click.UsageError("with --raw, GOLD and GUESS must be a single file each")
     if report or len(others) > 1:
         for paths in (golden, *others):
             check_repeatable(paths)

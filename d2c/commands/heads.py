@@ -29,15 +29,16 @@ from d2c.trees.heads import estimate_rules, format_head_rules, load_head_rules
 @heads_option
 @format_option
 @click.option(
-    "--induce", type=FilePath, help="Print the table that these d-trees (CoNLL-U, same tokens) induce."
+    "--induce", type=FilePath, help="Print the table that these d-trees induce (CoNLL-U, same tokens)."
 )
 @output_option
 @reading_options
 def heads(
     trees: tuple[Path, ...], head_rules: str, reading: Reading, induce: Path | None, output: Path
 ) -> None:
-    """Count, for each label of a treebank, in how many nodes head rules find the head child by its label, by
-    its place only, or by the default, as no rule covers the node's label.
+    """Show how well head rules fit a treebank. For each label, count the nodes whose head child is found by
+    its label, only by its place, or by the default, because no rule for the node's label finds one. Only
+    nodes with several children count.
 
     `--head-rules marked` counts the nodes in which a child is marked as the head. --induce makes a table of
     head rules instead.

@@ -20,7 +20,7 @@ _FEW, _SHOWN = 20, 100  # settings in a file; names that are listed
 @click.command()
 @click.argument("model", type=click.Path(path_type=Path), callback=model_path)
 def info(model: Path) -> None:
-    """Show what a model directory holds."""
+    """Show what a model, given by its name or directory, holds."""
     settings = read_model_settings(model)
     rows = [(name, str(value)) for name, value in {"format": MODEL_FORMAT, **settings.named()}.items()]
     parts = sorted((model / "route").rglob("*.json")) + [model / "dparser" / "dparser.json"]

@@ -24,7 +24,7 @@ _COLUMNS = ("name", "MB", "licence", "d-parser", "route", "from", "F1 on dev")
 )
 @click.argument("model", required=False)
 def models(model: str | None) -> None:
-    """List the models that have names; with MODEL, a name or a directory, show its card."""
+    """List the models that have names. With MODEL, a name or a directory, show that model's card."""
     if model is None:
         for line in passed_over():
             say(f"d2c: {line}")

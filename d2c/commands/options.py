@@ -89,7 +89,7 @@ def check_dtrees(output: Path) -> None:
     """Raise FormatError for a name that says something else than CoNLL-U with d-trees."""
     check_ending(output, _DTREES)
     if treebank_called(output):
-        raise FormatError(str(output), 0, 0, "files of c-trees are called so; those of d-trees x.conllu")
+        raise FormatError(str(output), 0, 0, "this name is for c-trees; files of d-trees are called *.conllu")
 
 
 def check_report(path: Path) -> None:
@@ -106,9 +106,9 @@ def choice(name: str, values: Iterable[str], default: str, help: str | None = No
 def preset_option(default: str) -> Decorator:
     """Return the option that says how large the d-parser and tagger are, and how long they learn."""
     says = (
-        "default: each library's own network and passes; Stanza's are for GPUs. small: a smaller network for "
-        "Stanza and fewer passes (spaCy 10 instead of 30, transition 4 instead of 10): minutes on two "
-        "cores."
+        "The size and schedule of the training. default: each library's own network and number of passes; "
+        "Stanza's are meant for GPUs. small: a smaller network for Stanza, and fewer passes (spaCy 10 "
+        "instead of 30, transition 4 instead of 10), which take minutes on two cores."
     )
     return choice("--preset", ["default", "small"], default, says)
 
@@ -119,7 +119,7 @@ def format_of_trees(*others: str, also: tuple[str, ...] = ()) -> Decorator:
     also: what else the option is called
     """
     named = click.Choice([*FORMATS, *others])
-    told = f"The format of the input: {', '.join(named.choices)}.  [default: by the name and the content]"
+    told = f"The format of the input: {', '.join(named.choices)}.  [default: by name and content]"
     return click.option("--format", *also, "format_name", type=named, metavar="FORMAT", help=told)
 
 
@@ -142,7 +142,7 @@ def _one_kind(
 def finite(_context: click.Context, _option: click.Parameter, number: float | None) -> float | None:
     """Refuse inf and nan, which FloatRange takes: the callback of an option."""
     if number is not None and not math.isfinite(number):
-        raise click.BadParameter(f"{number} is no number.")
+        raise click.BadParameter(f"{number} is not a finite number.")
     return number
 
 
@@ -182,8 +182,8 @@ heads_option = option_of(TrainingSpec, "head_rules")
 table_option = click.option(
     "--to",
     type=click.Choice([*TABLES]),
-    help="A table with a line of column names, or JSON lines.  [default: by the output's name; columns on a "
-    "terminal, otherwise tsv]",
+    help="The format of the output: a table with a line of column names, or JSON lines.  [default: by the "
+    "output's name; without an ending, columns on a terminal and tsv elsewhere]",
 )
 format_option = format_of_trees()
 output_option = click.option(
@@ -192,15 +192,18 @@ output_option = click.option(
     type=FilePath,
     default="-",
     show_default="standard output",
-    help="A file (.gz too), or -.",
+    help="The output file (.gz, too), or - for standard output.",
 )
 continuous_option = click.option(
     "--continuous",
     type=click.Choice(list(CONTINUOUS)),
-    help="Make trees with gaps continuous; `convert --merge` joins what was split.",
+    help="Make trees with gaps continuous by raising or splitting nodes; `convert --merge` joins what was "
+    "split.",
 )
 move_punctuation_option = click.option(
-    "--move-punctuation", is_flag=True, help="Attach each mark to the smallest constituent around it."
+    "--move-punctuation",
+    is_flag=True,
+    help="Attach each punctuation mark to the smallest constituent around it.",
 )
 jobs_option = click.option(
     "--jobs",
@@ -242,7 +245,7 @@ def to_option(
 
     otherwise: in which, where neither the option nor a name says it
     """
-    told = f"The format of the output.  [default: by the name, otherwise {otherwise}]"
+    told = f"The format of the output.  [default: by the output's name, otherwise {otherwise}]"
     return click.option("--to", type=click.Choice(formats), help=told)
 
 
@@ -261,10 +264,10 @@ def faults_options(command: Command) -> Command:
             type=click.IntRange(1),
             default=10,
             show_default=True,
-            help="Name at most this many errors of a file, one per line, and count the others.",
+            help="Print at most this many errors for each file, one per line, and count the others.",
         ),
         click.option(
-            "--skip-bad", is_flag=True, help="Skip sentences that cannot be read; report and count them."
+            "--skip-bad", is_flag=True, help="Skip sentences that cannot be read, but report and count them."
         ),
     )
     return _with(options, with_faults)
@@ -281,11 +284,11 @@ def _known_charset(_context: click.Context, _option: click.Parameter, name: str 
     try:
         return name and codecs.lookup(name).name
     except LookupError:
-        raise click.BadParameter(f"{name} is no character set that is known here.") from None
+        raise click.BadParameter(f"{name} is not a known encoding; latin-1 and cp1252 are two.") from None
 
 
 charset_option = click.option(
-    "--charset", callback=_known_charset, help="The encoding of files not in UTF-8, such as latin-1."
+    "--charset", callback=_known_charset, help="The encoding of files that are not UTF-8, such as latin-1."
 )
 raw_option = click.option("--raw", is_flag=True, help="Keep traces, function tags and indices.")
 
@@ -299,7 +302,7 @@ def file_options(command: Command) -> Command:
         given = {field.name: options.pop(field.name) for field in fields(Reading) if field.name in options}
         reading = Reading(marked=options.get("head_rules") == "marked", **given)
         if reading.raw and reading.traces:
-            raise click.UsageError("--traces removes what --raw keeps; give one of them")
+            raise click.UsageError("--traces removes what --raw keeps; give only one of them")
         click.get_current_context().call_on_close(lambda: _report_outside(reading))
         command(reading=reading, **options)
         if reading.nothing_marked:
@@ -310,10 +313,10 @@ def file_options(command: Command) -> Command:
         click.option(
             "--strict",
             is_flag=True,
-            help="Refuse lines outside of trees and, in `convert`, whatever would be lost.",
+            help="Refuse lines outside trees and, in `convert`, anything that would be lost.",
         ),
         charset_option,
-        click.option("--n-best", is_flag=True, help="Read all parses of n-best lists, not only the first."),
+        click.option("--n-best", is_flag=True, help="Read all parses in n-best lists, not only the first."),
     )
     return _with(options, faults_options(with_reading))
 
@@ -329,7 +332,9 @@ def treebank_options(command: Command) -> Command:
         heads_option,
         format_option,
         move_punctuation_option,
-        click.option("--traces", is_flag=True, help="Move antecedents to their traces, which makes gaps."),
+        click.option(
+            "--traces", is_flag=True, help="Move antecedents to the places of their traces, which makes gaps."
+        ),
         continuous_option,
     )
     return _with(options, reading_options(command))
@@ -371,7 +376,7 @@ def _checked(command: Command) -> Command:
     @wraps(command)
     def checked(**options: Any) -> None:
         context, routes = click.get_current_context(), options.get("routes") or (options["route"],)
-        for name in ("constrained", *CHART_OPTIONS):
+        for name in ("constrained", "labels", *CHART_OPTIONS):
             users = [one for one, row in ROUTES.items() if name in row.options]
             given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
             if given and not {*users} & {*routes}:

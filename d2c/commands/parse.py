@@ -100,8 +100,8 @@ def _is_model(later: Path) -> bool:
 @kind_option(
     "json",
     'INPUT has lines like {"tokens": ["They", "saw", "ducks"], "require": [[1, 3, "VP"]], "forbid": [[1, 3]]}'
-    ": spans, from the first word to before the second number, that must be constituents, or must not; "
-    "labels may be left out. `tags` are used where they are given.",
+    ". A span, from the first word (counted from 0) to before the second number, must be a constituent "
+    "(require) or must not be one (forbid); labels may be left out. `tags`, if given, are used.",
 )
 @language_option
 @option_of(ParseOptions, "best", show_default=False)
@@ -112,12 +112,12 @@ def _is_model(later: Path) -> bool:
     type=click.IntRange(1),
     default=1,
     show_default=True,
-    help="Processes; each loads the model and takes one core.",
+    help="The number of processes; each loads the model and takes one core.",
 )
 @option_of(ParseOptions, "batch_size")
 @option_of(ParseOptions, "max_words")
 @click.option("--resume", is_flag=True, help="Continue an interrupted run.")
-@click.option("--strict", is_flag=True, help="Stop at the first line that cannot be parsed or written.")
+@click.option("--strict", is_flag=True, help="Stop at the first sentence that cannot be parsed or written.")
 @option_of(ParseOptions, "device")
 @option_of(ParseOptions, "parse_command")
 @option_of(ParseOptions, "allow_pipeline")
@@ -134,15 +134,16 @@ def parse(
 ) -> None:
     """Parse CoNLL-U (words and tags) or text into c-trees or, with `--to conllu`, into d-trees.
 
-    What INPUT is, if no option says it, is seen from its name and its beginning: CoNLL-U, JSON lines, or free
-    text (`--split`). On a terminal, each line that is typed is answered at once.
+    If no option says what INPUT is, its name and its beginning show whether it is CoNLL-U, JSON lines or free
+    text (`--split`). On a terminal, each line that you type is answered at once.
 
     MODEL is a directory, or a name that `d2c models` lists. It defaults to `en` (or `en-small`) if the first
-    argument is a file, a pattern, or a directory that has INPUT. Without INPUT, standard input is read. For
-    several files, directories and patterns (`'texts/**/*.txt'`), JSON lines name the file.
+    argument is a file, a pattern, or a directory that has INPUT. Without INPUT, standard input is read. If
+    INPUT is several files, directories or patterns (`'texts/**/*.txt'`), JSON lines name the file.
 
     Several MODELs vote on constituents: `d2c parse en en-clear --allow-pipeline spacy:en_core_web_sm`. The
-    first one's rules split text. A model's name after a MODEL is a model, too, unless a file has that name.
+    rules of the first one split text. After a MODEL, a model's name means that model, unless a file has the
+    name.
 
     Sentences that cannot be parsed are reported on standard error. A marked empty tree takes their place, and
     the exit status is 3. Words without tags need a model with a tagger, or one made for a pipeline.
@@ -150,8 +151,8 @@ def parse(
     An interrupted run leaves what is finished in OUTPUT.part; the same command with --resume continues it, or
     says that nothing is left to do.
 
-    Confidences, in `--to json`, are probabilities that a constituent is right, fitted on --dev in training;
-    in models without these, they are numbers that only rank the constituents of one model.
+    Confidences, in `--to json`, are probabilities that a constituent is right, fitted on --dev in training.
+    In models that were not fitted, they are numbers that only rank the constituents of one model.
     """
     from d2c.parsing.input import KINDS, read_sentences
     from d2c.parsing.part import is_finished, written
@@ -166,7 +167,7 @@ def parse(
     options = ParseOptions(**{name: value for name, value in chosen.items() if value is not None})
     kind, typed = KINDS[options.kind], source == (_STDIN,) and sys.stdin.isatty()
     if options.language and not kind.cut:
-        raise click.UsageError("--language cuts text into words; it needs --text or --split")
+        raise click.UsageError("--language splits text into words; it needs --text or --split")
     load, gaps = _loaded(models, options, jobs)
     to = to or _called(output, gaps)
     form, name = _format(to, options), names_of(source)
@@ -236,7 +237,7 @@ def _found(inputs: tuple[Path, ...], kind: str | None, output: Path) -> tuple[tu
             say(f"d2c: {error}; left out")
     if len(kinds) > 1:
         several = " and ".join(f"{file_name(path)} ({one})" for one, path in kinds.items())
-        raise click.UsageError(f"{several} are of several kinds; parse them apart")
+        raise click.UsageError(f"{several} are of several kinds; parse them separately")
     if not read:
         raise FormatError(names_of(inputs), 0, 0, "no file in it is text")
     one = next(iter(kinds), kind or TAGGED)

@@ -33,20 +33,21 @@ from d2c.trees.spans import Span, labelled, similar, spans_of
 @click.command()
 @trees_argument
 @click.option("--label", "labels", multiple=True, help="The label of the phrases; may be repeated.")
-@click.option("--nested", is_flag=True, help="Include phrases inside others.")
+@click.option("--nested", is_flag=True, help="Include phrases inside others with one of the labels.")
 @click.option("--head", is_flag=True, help="Add the head token and its governor.")
 @click.option(
     "--count",
     "counted",
     is_flag=True,
-    help="Count, by file and label (by default all labels): phrases, sentences with one, sentences, words, "
-    "phrases per 1,000 words.",
+    help="Count for each file and label (by default for all labels): phrases, sentences with one, sentences, "
+    "words, and phrases per 1,000 words.",
 )
 @table_option
 @click.option(
     "--safe-cells/--plain-cells",
     default=None,
-    help="Put ' before cells that a spreadsheet would take for a formula: = + - @.  [default: in csv]",
+    help="Put ' before cells that a spreadsheet would take for a formula, which begin with = + - or @.  "
+    "[default: in csv]",
 )
 @output_option
 @heads_option
@@ -62,10 +63,10 @@ def phrases(
     reading: Reading,
     **cells: Any,
 ) -> None:
-    """List the phrases of treebanks, such as the output of `d2c parse`, from left to right, the larger of two
-    that begin at the same token first.
+    """List the phrases in treebanks, such as the output of `d2c parse`, from left to right. Of phrases that
+    begin at the same token, the largest comes first.
 
-    The output of `parse --to json` and `corpus` also says where phrases are in the text.
+    For the output of `parse --to json` and `corpus`, the table also says where phrases are in the text.
     """
     to, safe = cells["to"] or table_format(output), cells["safe_cells"]
     counted, counts, known = cells["counted"], CountTable("label", "phrases"), dict[str, None]()

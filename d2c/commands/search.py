@@ -56,8 +56,8 @@ def _readable(_context: click.Context, option: click.Parameter, given: Any) -> A
     "--count",
     "counted",
     is_flag=True,
-    help="Count, by file and pattern: matches, sentences with a match, sentences, words, "
-    "matches per 1,000 words.",
+    help="Count for each file and pattern: matches, sentences with a match, sentences, words, and matches "
+    "per 1,000 words.",
 )
 @click.option("--also", multiple=True, callback=_readable, help="Another pattern to count; may be repeated.")
 @click.option("--brackets", is_flag=True, help="Add each match as a tree in brackets.")
@@ -69,7 +69,7 @@ def _readable(_context: click.Context, option: click.Parameter, given: Any) -> A
     type=click.FloatRange(0, min_open=True),
     default=SECONDS,
     show_default=True,
-    help="Seconds of CPU time for a tree; one that takes longer is named and left out.",
+    help="The most CPU time for a tree, in seconds; a tree that takes longer is named and left out.",
 )
 @table_option
 @output_option
@@ -89,8 +89,8 @@ def search(
     """Find a pattern such as `NP < (PP $ NP)`, in Tregex's language, in trees.
 
     TREES are treebanks, such as the output of `d2c parse --to json` or `d2c corpus`. Each match is a line,
-    with the nodes that the pattern names (`NP < PP=part`). -o FILE.html writes the sentences with matches as
-    a page like that of `d2c view`.
+    with the nodes that the pattern names, as in `NP < PP=part`. -o FILE.html writes the sentences that have
+    matches as a page like that of `d2c view`.
     """
     if also and not counted:
         raise click.UsageError("--also goes with --count")

@@ -31,11 +31,21 @@ _CONNECTIONS = 500  # at once: uvicorn waits for the rest of a request without e
 
 @click.command()
 @click.argument("model", required=False, type=FilePath, callback=model_path)
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address, or name, to listen at.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address or name to listen on.")
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0: any free one."
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8000,
+    show_default=True,
+    help="The port to listen on; 0: any free one.",
 )
-@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes that parse.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="The number of processes that parse.",
+)
 @option_of(ServeLimits, "max_bytes")
 @option_of(ServeLimits, "max_words")
 @option_of(ServeLimits, "max_seconds")
@@ -43,18 +53,18 @@ _CONNECTIONS = 500  # at once: uvicorn waits for the rest of a request without e
 @option_of(ParseOptions, "device")
 @option_of(ParseOptions, "allow_pipeline")
 def serve(model: Path | None, host: str, port: int, jobs: int, **chosen: Any) -> None:
-    """Serve a page to type text in and see its trees, and the parser as JSON over HTTP.
+    """Serve a page on which you type text and see its trees, and the parser as JSON over HTTP.
 
     MODEL is a directory, or a name that `d2c models` lists; it defaults to `en` (or `en-small`).
 
     POST /parse takes {"text": "They slept."} or {"sentences": [{"tokens": ["They", "slept"], "tags": ...,
-    "require": [[0, 2, "S"]], "forbid": ...}]}, with "best": K for up to K trees of each sentence, and
-    answers with {"sentences": [...]}: lines of `d2c parse --to json`. GET /info says which model it is, GET
-    /health whether it is ready. Errors are {"error": "..."}.
+    "require": [[0, 2, "S"]], "forbid": ...}]}, and with them "best": K for up to K trees of each sentence. It
+    answers {"sentences": [...]}, with lines as `d2c parse --to json` writes them. GET /info says which model
+    it is, GET /health whether it is ready. Errors are {"error": "..."}.
 
-    A request above a limit is refused: 413 (too large), 503 (too many wait) or 504 (too slow).
+    A request above a limit is refused: 413 (too large), 503 (too many are waiting) or 504 (too slow).
 
-    There are no passwords: anyone who can reach the address may use it. Ctrl-C ends the server.
+    There are no passwords: anyone who can reach the address can use the server. Ctrl-C ends it.
     """
     with needing("serve", "serve"):
         import starlette  # noqa: F401 (of the extra, too)

@@ -30,23 +30,26 @@ from d2c.trees.formats.reading import Reading
     type=FilePath,
     multiple=True,
     required=True,
-    help="Treebank that selects the best model.",
+    help="A treebank on which the best model is selected; may be repeated.",
 )
-@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="Model directory.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), required=True, help="The directory for the model."
+)
 @preset_option("default")
 @choice(
     "--route",
     ROUTES,
     "reduction",
-    "How d-trees become c-trees: reduction decodes their labels; labeler has a second model predict these; "
-    "cky searches for the best c-tree of a grammar; combined keeps what these two agree on; rules, a "
-    "baseline, replaces arcs by their most frequent pieces of trees.",
+    "How d-trees become c-trees: reduction decodes their labels; labeler first has a second model predict "
+    "these labels; cky searches for the best c-tree that a grammar allows; combined keeps what labeler and "
+    "cky agree on; rules, a baseline, replaces arcs by the pieces of trees that are most frequent for them.",
 )
 @training_options()
 def train(
     trees: tuple[Path, ...], dev: tuple[Path, ...], output: Path, route: str, reading: Reading, **options: Any
 ) -> None:
-    """Train a d-parser and a route on a treebank of any format; traces and function tags are removed."""
+    """Train a d-parser and a route on treebanks of any format. Traces and function tags are removed, except
+    with --raw."""
     language = options["language"]
     if language and language not in WITHOUT_BLANKS:
         from d2c.parsing.rules import language_rules
@@ -56,7 +59,7 @@ def train(
     with Heartbeat() as heartbeat:
         if options["tagger"] and not options["language"] and options["head_rules"] != "collins":
             heartbeat.say(
-                "this model will cut text by rules for English; for another language say --language"
+                "this model will split text by rules for English; give --language for another language"
             )
         spec = TrainingSpec.of(*files, (route,), reading, **options)
         train_models(spec, [output], heartbeat.say)

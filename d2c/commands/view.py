@@ -44,14 +44,14 @@ def _first_and_last(
 @trees_argument
 @click.option("-o", "--output", type=FilePath, default="view.html", show_default=True, help="The page.")
 @heads_option
-@click.option("--dtrees", type=FilePath, help="CoNLL-U with the d-trees of the same sentences.")
+@click.option("--dtrees", type=FilePath, help="A CoNLL-U file with the d-trees of the same sentences.")
 @format_of_trees("conllu")
 @click.option(
     "--sentences",
     "chosen",
     metavar="FIRST-LAST",
     callback=_first_and_last,
-    help="Show only the sentences with these numbers in their files.",
+    help="Show only the sentences with these numbers in each file.",
 )
 @click.option("--open", "opened", is_flag=True, help="Open the page in a browser.")
 @reading_options
@@ -64,11 +64,12 @@ def view(
     opened: bool,
     reading: Reading,
 ) -> None:
-    """Write one HTML page to look through trees and search them by words and labels; it needs no network.
+    """Write one HTML page for looking through trees and searching them by words and labels. It needs no
+    network.
 
     TREES are treebanks, CoNLL-U, or the output of `d2c parse --to json` or `d2c corpus`, whose confidences
-    are shown as shades. D-trees are shown beside c-trees: by the heads in the file, otherwise by the head
-    rules, or from --dtrees.
+    are shown as shades. D-trees are shown beside c-trees. They come from --dtrees, from the heads in the file
+    or, if it has none, from the head rules.
     """
     from d2c.viewing.view import read_viewed, write_page
 
@@ -78,7 +79,7 @@ def view(
     reading = replace(reading, unparsed=True)
     files = reading.files(trees, *DTREE_SUFFIXES)
     if dtrees and len(files) > 1:
-        raise click.UsageError("--dtrees has the sentences of a single file")
+        raise click.UsageError("--dtrees goes with a single file of trees; give only one")
     if opened and str(output) == "-":
         raise click.UsageError("--open needs a file to open; say -o FILE.html")
     viewed = read_viewed(files, reading, head_rules, dtrees, chosen)

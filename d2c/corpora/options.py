@@ -20,15 +20,17 @@ class CorpusOptions(ParseOptions):
     confidences: bool = True
     format_name: str | None = setting(
         None,
-        "Format of all files.  [default: by name; other files in directories are left out]",
+        "The format of all files.  [default: by name; other files in directories are left out]",
         choices=("text", "jsonl", "conllu", "parquet"),
     )
-    text_field: str = setting("text", "JSON, Parquet: field with the text or list of words.")
-    id_field: str = setting("id", "JSON, Parquet: field with the document's id.")
-    shard_size: int = setting(20_000, "Size of an output file.", metavar="SENTENCES", least=1)
-    batch_size: int = setting(256, "How many a worker gets at a time.", metavar="SENTENCES", least=1)
+    text_field: str = setting("text", "JSON, Parquet: the field with the text or the list of words.")
+    id_field: str = setting("id", "JSON, Parquet: the field with the document's id.")
+    shard_size: int = setting(20_000, "The approximate size of an output file.", metavar="SENTENCES", least=1)
+    batch_size: int = setting(
+        256, "About how many sentences a worker gets at a time.", metavar="SENTENCES", least=1
+    )
     patience: float = setting(
         600.0, "A worker that takes longer for a batch counts as hung.", metavar="SECONDS", above=0
     )
     retry_failed: bool = setting(False, "Retry sentences that could not be parsed; needs --resume.")
-    strict: bool = setting(False, "End at the first file that is skipped or broken.")
+    strict: bool = setting(False, "Stop at the first file that is skipped or broken.")

@@ -58,7 +58,7 @@ class Job:
 
         directory, options = find(self.model), self.options
         if digest_of_directory(directory) != self.digest:
-            raise ModelError(f"{directory}: is another model here than where the job was started")
+            raise ModelError(f"{directory}: is not the model that the job was started with; copy it here")
         model = Model.load(directory, **options.of_model)
         parser = parser_of([model], replace(options, kind=TAGGED) if self.tagged else options, alone=False)
         bracket = "discbracket" if model.route.gaps_ else "brackets"

@@ -38,25 +38,30 @@ class ParseOptions(Settings):
     confidences: bool = False
     min_confidence: float = setting(
         0.0,
-        "Remove less confident constituents; their children move up. The root stays.",
+        "Remove constituents with less confidence than this; their children move up. The root stays.",
         least=0,
         most=1,
     )
     functions: bool = setting(False, "Add function tags to labels (NP-SBJ, PP-TMP), if the model has them.")
     best: int = setting(
-        1, "In JSON lines: up to K c-trees of each sentence, with their probabilities.", metavar="K", least=1
+        1,
+        "Write up to K c-trees of each sentence, with their probabilities, as JSON lines.",
+        metavar="K",
+        least=1,
     )
     batch_size: int = setting(
         512,
-        f"How many are parsed and written at once; fewer of more than {WORDS} words.",
+        f"The most sentences parsed and written at once; fewer if they average more than {WORDS} words.",
         metavar="SENTENCES",
         least=1,
     )
     max_words: int = setting(
-        200, "A sentence of more is parsed in pieces under one root.", metavar="WORDS", least=8
+        200, "A longer sentence is parsed in pieces under one root.", metavar="WORDS", least=8
     )
-    device: str | None = setting(None, "cpu, cuda, ...  [default: cuda if available]")
-    parse_command: str | None = setting(None, "Command of a d-parser `cmd`; a model stores none.")
+    device: str | None = setting(None, "The device to parse on: cpu, cuda, ...  [default: cuda if available]")
+    parse_command: str | None = setting(
+        None, "The command with which a d-parser `cmd` parses; models do not store it."
+    )
     allow_pipeline: str | None = setting(
         None,
         "Load this pipeline (spacy:NAME or stanza:LANGUAGE), which may run code of its own.",

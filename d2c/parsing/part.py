@@ -99,7 +99,7 @@ def written(
             yield part
         return
     if resume:
-        raise FormatError(str(output), 0, 0, "--resume needs a file")
+        raise FormatError(str(output), 0, 0, "--resume needs an output file; name one with -o")
     finished = Finished()
     with open_output(output) as stream, whole_texts(stream.buffer) as write:
 

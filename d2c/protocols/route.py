@@ -39,9 +39,9 @@ class CommonSettings(Settings):
 
     head_rules: str = setting(
         "collins",
-        "A head table: collins, pad, universal (English), chinese, dutch, french, german, icelandic, "
-        "indonesian, japanese, portuguese, sinica, or a file; or leftmost, rightmost, marked (by the "
-        "treebank).",
+        "What finds heads: a head table (collins, pad or universal for English; chinese, dutch, french, "
+        "german, icelandic, indonesian, japanese, portuguese, sinica; or a file), leftmost, rightmost, or "
+        "marked (as the treebank marks them).",
     )
     seed: int = seed_setting("The seed of all random choices.")
 

@@ -33,22 +33,29 @@ class SharedSettings(Settings):
 
     preset: str = setting("default", choices=(*PRESETS, FINETUNE))
     epochs: float | None = setting(
-        None, "Passes over the training data, instead of the preset's.", above=0, most=MOST_PASSES
+        None, "Passes over the training data, in place of the preset's.", above=0, most=MOST_PASSES
     )
-    device: str | None = setting(None, "Stanza: cpu, cuda, ...  [default: cuda if available]")
-    vectors: Path | None = setting(None, "Stanza, spaCy: word vectors.")
-    charlm: tuple[Path, Path] | None = setting(None, "Stanza: character models, forward and backward.")
+    device: str | None = setting(
+        None, "Stanza: the device to train on: cpu, cuda, ...  [default: cuda if available]"
+    )
+    vectors: Path | None = setting(None, "Stanza, spaCy: a file of word vectors.")
+    charlm: tuple[Path, Path] | None = setting(
+        None, "Stanza: files of character language models, forward and backward."
+    )
     transformer: str | None = setting(
         None,
-        "Put Stanza's parser and tagger on this pretrained encoder and fine-tune it (preset finetune). A "
-        "name is downloaded.",
+        "Put Stanza's parser and tagger on this pretrained encoder and fine-tune it (preset finetune). If it "
+        "is given by name, it is downloaded.",
         metavar="DIRECTORY|NAME",
     )
-    seed: int = seed_setting("The seed of all random choices.")
-    checkpoints: Path | None = setting(None, "Directory to resume training from (spaCy, --transformer, cky).")
+    seed: int = seed_setting("The seed for all random choices.")
+    checkpoints: Path | None = setting(
+        None,
+        "A directory in which training keeps its state, to be resumed (spaCy, --transformer, cky, combined).",
+    )
     timeout: float | None = setting(
         None,
-        "Time limit for each run of a cmd: command and for UDPipe's training.  [default: none]",
+        "The time limit for each run of a cmd: command and for UDPipe's training.  [default: none]",
         metavar="SECONDS",
         above=0,
     )

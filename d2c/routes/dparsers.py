@@ -212,7 +212,7 @@ def _typed(settings: type[Settings], name: str, value: str) -> Any:
         return Path(value)
     if int in types:
         if not value.isdecimal():
-            raise ParameterError("the ", name, f" is a number, not {value!r}")
+            raise ParameterError("the ", name, f" must be a whole number, not {value!r}")
         return int(value)
     return value
 

@@ -32,15 +32,19 @@ class RouteSettings(CommonSettings):
     checkpoints: a directory, from which an interrupted training goes on: of the chart, a transformer, spaCy
     """
 
-    encoding: str = setting("direct", "Encoding of the labels; spine is the H&N-encoding.", choices=ENCODINGS)
+    encoding: str = setting(
+        "direct", "The encoding of the labels; spine is the H&N-encoding.", choices=ENCODINGS
+    )
     constrained: bool = setting(
         True,
-        "Labeler: make each head's labels consistent. --no-constrained: the paper's own sequence model.",
+        "Labeler: choose labels that fit together at each head. --no-constrained: the paper's own sequence "
+        "model.",
     )
     chart: ChartSettings = ChartSettings()
     labels: bool | None = setting(
         None,
-        "Chart: use labels of d-trees as features.  [default: only of a d-parser trained elsewhere]",
+        "Chart (cky), and the route rules: use the labels of d-trees as features.  [default: only those of a "
+        "d-parser trained elsewhere]",
     )
     checkpoints: Path | None = shared("checkpoints")
 
@@ -97,6 +101,7 @@ ROUTES = {
     "rules": RouteRow(
         path="d2c.routes.rules.rule_based:RuleBased",
         new=lambda made, given: made(given.head_rules, bool(given.labels)),
+        options=("labels",),
     ),
     "combined": RouteRow(
         path="d2c.routes.combined:Combined",

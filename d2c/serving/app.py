@@ -78,9 +78,9 @@ class Site:
         async def check(request: Request) -> Response:
             named, origin = request.headers.get("host", ""), request.headers.get("origin")
             if not self._is_ours(named):
-                raise HTTPException(421, f"this server is not called {named!r:.80}")
+                raise HTTPException(421, f"this server is not called {named!r:.80}; --host gives it a name")
             if request.method == "POST" and origin and origin.partition("://")[2] != named:
-                raise HTTPException(403, "pages of other servers may not ask this one")
+                raise HTTPException(403, "pages from other servers may not send requests to this one")
             return await handle(request)
 
         return check

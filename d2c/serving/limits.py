@@ -13,9 +13,11 @@ MOST_TREES = 20  # of a sentence, in one answer
 class ServeLimits(Settings):
     """How much a request may be, and how many may wait. What is above is refused, and told so."""
 
-    max_bytes: int = setting(1_000_000, "Size of a request.", metavar="BYTES", least=1)
-    max_words: int = setting(5_000, "Words of a request.", metavar="WORDS", least=1)
+    max_bytes: int = setting(1_000_000, "The largest size of a request.", metavar="BYTES", least=1)
+    max_words: int = setting(5_000, "The most words in a request.", metavar="WORDS", least=1)
     max_seconds: float = setting(
-        60.0, "Until a request is answered, waiting included.", metavar="SECONDS", above=0
+        60.0, "The most time to answer a request, including waiting.", metavar="SECONDS", above=0
     )
-    max_waiting: int = setting(100, "Requests that wait for a process.", metavar="REQUESTS", least=1)
+    max_waiting: int = setting(
+        100, "The most requests that may wait for a process.", metavar="REQUESTS", least=1
+    )

@@ -82,16 +82,16 @@ class DParserChoice(SharedSettings):
         "dparser",
         setting(
             "stanza",
-            f"One of {', '.join(map(form_of, DPARSERS))}; some parameters may be left out. cmd: has two "
-            "commands. `train --route cky` also takes d-trees in any convention, from a parser that is "
-            "already trained: pipeline:spacy:NAME, pipeline:stanza:LANGUAGE, or "
-            "'file:TRAIN.conllu;DEV.conllu'.",
+            f"One of {', '.join(map(form_of, DPARSERS))}; some parameters may be left out. cmd: takes two "
+            "commands, for training and for parsing. `train --route cky` also learns from d-trees in any "
+            "convention, by a parser that is already trained: pipeline:spacy:NAME, pipeline:stanza:LANGUAGE, "
+            "or 'file:TRAIN.conllu;DEV.conllu'.",
             metavar="NAME[:...]",
         ),
     )
     unlabelled: bool = setting(
         False,
-        "The d-parser learns only heads, as the first of two stages: for labeler, cky and combined.",
+        "Let the d-parser learn only heads, as the first of two stages (labeler, cky, combined).",
     )
 
     @property
@@ -123,22 +123,23 @@ class TrainingSpec(Settings):
     tagger: TaggerChoice = TaggerChoice()
     arcs: str = setting(
         ARCS[0],
-        "Use the d-parser's single d-tree, or all its likely arcs, packed: over these cky finds the best "
-        "c-tree, labeler the d-tree whose labels are most certain.",
+        "Use the d-parser's single best d-tree, or all its likely arcs, packed. Over these, cky finds the "
+        "best c-tree, and labeler the d-tree whose labels are most certain.",
         choices=ARCS,
     )
     jackknife: int | None = setting(
         None,
-        "Routes learn from d-trees that the d-parser predicts after training on the other folds. Also the "
-        "number of folds for --tags predicted (otherwise 10).",
+        "The number of folds: routes learn from d-trees that the d-parser predicts for each fold after "
+        "training on the others. Also the number of folds for --tags predicted (otherwise 10).",
         least=2,
     )
     language: str | None = setting(
         None,
-        "Language of the text (de, zh, ...): cut it by spaCy's rules, or, without blanks, as the treebank.",
+        "The language of text (de, zh, ...). It is split by spaCy's rules or, if it is written without "
+        "blanks, into words like the treebank's.",
         metavar="CODE",
     )
-    overwrite: bool = setting(False, "Replace existing models of -o once the new ones are complete.")
+    overwrite: bool = setting(False, "Replace existing models in -o once the new ones are complete.")
 
     @classmethod
     def of(

@@ -34,11 +34,11 @@ class TaggerChoice(SharedSettings):
     """
 
     name: str | None = set_by(
-        "tagger", setting(None, "Train this tagger on the treebank's tags, for `parse` to read text.")
+        "tagger", setting(None, "Train this tagger on the treebank's tags, so that `parse` can read text.")
     )
     tags: str = setting(
         "gold",
-        "Tags to learn from: the treebank's, or those that the tagger predicts by jackknifing.",
+        "The tags to learn from: the treebank's, or those that the tagger predicts by jackknifing.",
         choices=TAGS,
     )
     epochs: float | None = set_by(None, setting(None, above=0))

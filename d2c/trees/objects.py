@@ -50,7 +50,7 @@ def from_nltk(tree: nltk.Tree) -> CTree:
     def read_node(node: nltk.Tree) -> _Node:
         kids, label = list(node), node.label()
         if not isinstance(label, str) or not (label or node is tree):
-            raise ValueError(f"{label!r} is no label of a node, which is a str that is not empty")
+            raise ValueError(f"{label!r} is not a label of a node, which is a str that is not empty")
         if odd := [kid for kid in kids if not isinstance(kid, str | Tree)]:
             raise ValueError(f"{odd[0]!r} is neither a word, which is a str, nor a tree")
         words = [kid for kid in kids if isinstance(kid, str)]

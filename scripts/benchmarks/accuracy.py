@@ -82,19 +82,19 @@ DPARSER_NAMES = [*DPARSERS, *ENCODERS, "default", *(f"{name}+{own}" for name in 
 
 @click.command()
 @click.option("--treebank", type=click.Choice([*known_treebanks()]), default="craft", show_default=True)
-@click.option("--sentences", default=5000, show_default=True, help="Of train.")
+@click.option("--sentences", default=5000, show_default=True, help="Sentences of train to learn from.")
 @names_option("--dparsers", DPARSER_NAMES, DEFAULT)
 @names_option("--cparsers", ["", "stanza", *ENCODERS], "")
-@click.option("--packed", type=click.Choice(AGREE), help="A table of this route over packed arcs instead.")
+@click.option("--packed", type=click.Choice(AGREE), help="Print a table of this route over packed arcs.")
 @click.option("--grammar", type=click.Choice(GRAMMARS), default="closed", show_default=True)
 @click.option("--tags", type=click.Choice(TAGS), default=TAGS[0], show_default=True)
-@click.option("--jackknife", "folds", type=click.IntRange(2), help="Folds.  [default: none]")
+@click.option("--jackknife", "folds", type=click.IntRange(2), help="The number of folds.  [default: none]")
 @click.option("--table-bits", type=click.IntRange(1, MOST_BITS), default=ChartSettings().table_bits)
-@click.option("--every", default=1, show_default=True, help="Of dev's sentences, which are scored.")
+@click.option("--every", default=1, show_default=True, help="Score one in this many of dev's sentences.")
 @click.option("--seed", default=1, show_default=True)
-@click.option("--models", type=FilePath, default="models", show_default=True, help="All is kept here.")
+@click.option("--models", type=FilePath, default="models", show_default=True, help="Keep everything here.")
 def main(dparsers: list[str], cparsers: list[str], packed: str | None, models: Path, **settings: Any) -> None:
-    """Print the table; the first d-parser is what the others are held against."""
+    """Print the table; the other d-parsers are compared with the first."""
     torch.set_num_threads(1)  # of all trainings: minutes and weights do not depend on the order of names
     data = Data(models, **settings)
     if packed:

@@ -90,7 +90,7 @@ def judged_by(model: Model, gold: Sequence[CTree]) -> list[Judged]:
 @click.option("--dev-sentences", default=600, show_default=True)
 @click.option("--dparser", default="transition", show_default=True)
 @names_option("--routes", ROUTES, "reduction,labeler,cky,cky:packed")
-@click.option("--models", metavar="NAME,...", help="These, and none is trained.")
+@click.option("--models", metavar="NAME,...", help="Use these models, and train none.")
 @click.option("-o", "--output", "directory", type=FilePath, default="calibration", show_default=True)
 def main(models: str | None, dev_sentences: int, directory: Path, **settings: Any) -> None:
     """Print the table."""

@@ -60,7 +60,7 @@ EWT = "ewt-train.ud.conllu.gz"
 TOGETHER = "en", "en-small", "en-clear", "en en-small", "en en-clear", "en en-small en-clear"
 
 sentences_option = click.option(
-    "--sentences", type=int, help="Of each treebank, evenly spread.  [default: all]"
+    "--sentences", type=int, help="Sentences of each treebank, evenly spread.  [default: all]"
 )
 
 
@@ -80,7 +80,7 @@ class Row(NamedTuple):
 
 @main.command()
 @click.argument("models", nargs=-1, required=True)
-@click.option("--pipeline", multiple=True, help="Whose d-trees are converted, as spacy:en_core_web_sm.")
+@click.option("--pipeline", multiple=True, help="Also convert this pipeline's d-trees: spacy:en_core_web_sm.")
 @sentences_option
 def domains(models: tuple[str, ...], pipeline: tuple[str, ...], sentences: int | None) -> None:
     """Score models, and what they vote for, on several treebanks."""
@@ -153,10 +153,10 @@ def votes(pipeline: str, sentences: int | None) -> None:
 
 @main.command()
 @click.argument("models", nargs=-1, required=True)
-@click.option("--lines", default=20_000, show_default=True, help="Of MASC's text.")
+@click.option("--lines", default=20_000, show_default=True, help="The number of lines of MASC's text.")
 @click.option("--jobs", default=1, show_default=True)
 def speed(models: tuple[str, ...], lines: int, jobs: int) -> None:
-    """Measure words a second and memory of `d2c parse`, loading included."""
+    """Measure the words per second and the memory of `d2c parse`, loading included."""
     with tempfile.TemporaryDirectory() as work:
         file, words = Path(work) / "text.txt", 0
         with open(file, "w", encoding="utf-8") as stream:
@@ -180,7 +180,7 @@ def speed(models: tuple[str, ...], lines: int, jobs: int) -> None:
 
 
 work_option = click.option(
-    "--work", type=FilePath, required=True, help="Where the parser of the recipe is, or comes."
+    "--work", type=FilePath, required=True, help="A directory with the recipe's parser, or for it."
 )
 
 

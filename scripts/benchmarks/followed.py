@@ -86,9 +86,9 @@ def handling_the_name() -> list[tuple[str, str]]:
 
 
 @click.command()
-@click.option("--names", is_flag=True, help="Also say which.")
+@click.option("--names", is_flag=True, help="Also print their names.")
 def followed(names: bool) -> None:
-    """Counts what is to be read to follow a parse, and the loading of a model."""
+    """Count the functions to be read to follow a parse, and to follow a model's name to the model."""
     for what, found in (
         ("a parse: functions", sorted(functions_of_a_call())),
         ("a model's name: functions", handling_the_name()),

@@ -44,14 +44,16 @@ TAUGHT = "taught.mrg"
 
 
 @click.command()
-@click.option("--sentences", type=click.IntRange(1), default=5000, show_default=True, help="Of train.")
-@click.option("--text", type=click.IntRange(1), default=12000, show_default=True, help="Sentences.")
+@click.option(
+    "--sentences", type=click.IntRange(1), default=5000, show_default=True, help="Sentences of train."
+)
+@click.option("--text", type=click.IntRange(1), default=12000, show_default=True, help="Sentences of text.")
 @click.option("--dparser", default="finetune:10", show_default=True)
 @click.option("--cparser", default="finetune:10", show_default=True)
 @click.option("--taught-dparser", default="finetune:4", show_default=True)
 @click.option("--taught-cparser", default="finetune:3", show_default=True)
 @click.option("--seed", default=1, show_default=True)
-@click.option("--models", type=FilePath, default="models", show_default=True, help="All is kept here.")
+@click.option("--models", type=FilePath, default="models", show_default=True, help="Keep everything here.")
 def main(
     models: Path, text: int, dparser: str, cparser: str, taught_dparser: str, taught_cparser: str, **of: Any
 ) -> None:

@@ -164,7 +164,7 @@ def read(name: str) -> list[Tokens]:
 
 @click.command()
 @click.option("--part", type=click.Choice([*PARTS]), default="dev", show_default=True)
-@click.option("--errors", metavar="RULES", help="Show the sentences that these cut wrongly.")
+@click.option("--errors", metavar="RULES", help="Show the sentences that these rules cut wrongly.")
 def main(part: str, errors: str | None) -> None:
     """Print the table."""
     directory = find("en")

@@ -102,3 +102,9 @@ def test_options_of_other_routes_are_one_line(option: list[str], users: str) -> 
     ):
         line = f"Error: {option[0]} means nothing for the route {routes}, only for {users}"
         assert (done.exit_code, done.output.strip().splitlines()[-1]) == (2, line)
+
+
+def test_labels_of_arcs_are_features_of_some_routes() -> None:
+    done = CliRunner().invoke(train, [*FILES, "--route", "labeler", "--no-labels"])
+    assert "--labels means nothing for the route labeler, only for cky and rules" in done.output
+    assert done.exit_code == 2

@@ -38,6 +38,12 @@ def test_a_majority(files: list[Path]) -> None:
     assert run(files[2], files[2]).stdout == A.splitlines(keepends=True)[0] + FAILED
 
 
+def test_who_has_traces_alone_does_not_vote(files: list[Path], tmp_path: Path) -> None:
+    traces = tmp_path / "traces.mrg"
+    traces.write_text(A.splitlines(keepends=True)[0] + "(TOP (S (-NONE- *)))\n")
+    assert run(files[0], traces, files[1]).stdout == run(files[0], files[2], files[1]).stdout == A
+
+
 def test_agreement_is_written(files: list[Path]) -> None:
     first, second = map(json.loads, run("--to", "json", *files).stdout.splitlines())
     assert first["tokens"][-1] == "(" and first["line"] == 1
@@ -137,14 +143,14 @@ def test_files_that_do_not_fit(files: list[Path], tmp_path: Path) -> None:
     other.write_text(A.replace("go", "run"))
     assert str(run(a, short).exception).startswith(f"{short}: sentence 2: missing; 1 sentence here, ")
     assert str(run(a, other).exception) == f"{other}: sentence 2: its words are not those of {a}"
-    assert "two parsers or more" in run(a).output
+    assert "two or more parsers" in run(a).output
     assert "--learn writes weights" in run("--learn", a, a, a, "--to", "json").output
 
 
 def test_a_threshold_is_a_number(files: list[Path]) -> None:
     """No share is greater than nan, so every tree would be flat."""
     done = run(*files, "--threshold", "nan")
-    assert done.exit_code == 2 and "nan is no number" in done.output
+    assert done.exit_code == 2 and "nan is not a finite number" in done.output
 
 
 def test_broken_json_lines(tmp_path: Path) -> None:

@@ -310,3 +310,11 @@ def test_options_of_other_metrics_are_refused(tmp_path: Path, option: str, metri
     (tmp_path / "a.mrg").write_text("(S (A a))\n")
     run = CliRunner().invoke(cli, ["evaluate", *[str(tmp_path / "a.mrg")] * 2, option])
     assert run.exit_code == 2 and f"Error: {option} is for --metric {metric}" in run.stderr
+
+
+@pytest.mark.parametrize("option", [["--raw"], ["--params", "none.prm"]])
+def test_options_of_constituents_are_refused_for_d_trees(tmp_path: Path, option: list[str]) -> None:
+    (tmp_path / "a.conllu").write_text("1\ta\t_\tA\tA\t_\t0\troot\t_\t_\n\n")
+    files = [str(tmp_path / "a.conllu")] * 2
+    run = CliRunner().invoke(cli, ["evaluate", *files, "--metric", "attachment", *option])
+    assert run.exit_code == 2 and "leave out --params and --raw" in run.stderr

@@ -99,6 +99,15 @@ def test_strict_names_the_first(tmp_path: Path) -> None:
     assert done.stdout == ""
 
 
+def test_strict_asks_for_what_trees_do_not_keep(tmp_path: Path) -> None:
+    path = tmp_path / "x.export"
+    path.write_text("#BOT ORIGIN\n0 novel\n#EOT ORIGIN\n#BOS 1\na\tA\t--\t--\t0\n#EOS 1\n")
+    assert run("convert", path, "-").stderr == f"{path}: left out: 1 header table\n"
+    done = run("convert", path, tmp_path / "x.mrg", "--strict")
+    assert str(done.exception) == f"{path}: trees do not keep 1 header table; see --strict"
+    assert not (tmp_path / "x.mrg").exists()
+
+
 def test_a_file_of_nothing_but_bad_sentences(tmp_path: Path) -> None:
     path = tmp_path / "bad.mrg"
     path.write_text("(S\n" * 3)

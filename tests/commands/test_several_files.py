@@ -95,7 +95,10 @@ def test_gold_in_sections(wsj: Path) -> None:
     assert run("evaluate", "wsj", "all.mrg").stdout == run("evaluate", "all.mrg", "all.mrg").stdout
     table = run("evaluate", "wsj", "all.mrg", "wsj/*/*.mrg").stdout
     assert "w.mrg and 2 more files against all.mrg" in table
-    assert "EVALB reads one file" in run("evaluate", "--raw", "wsj", "all.mrg", status=2).stderr
+    assert (
+        "GOLD and GUESS must be a single file each"
+        in run("evaluate", "--raw", "wsj", "all.mrg", status=2).stderr
+    )
     with open("all.mrg", "a") as stream:
         stream.write("(S (A a))\n")
     message = "wsj/02/w.mrg and 2 more files: sentence 21: missing; 20 sentences here, 21 in all.mrg"

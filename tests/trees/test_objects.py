@@ -111,9 +111,9 @@ def test_leaves_that_are_no_words() -> None:
 @pytest.mark.parametrize("label", ["", None, 5])
 def test_labels_are_text(label: object) -> None:
     inner = nltk.Tree(label, [nltk.Tree("NN", ["a"])])
-    with pytest.raises(ValueError, match="is no label"):
+    with pytest.raises(ValueError, match="is not a label"):
         from_nltk(nltk.Tree("TOP", [inner]))
-    with pytest.raises(ValueError, match="is no label"):
+    with pytest.raises(ValueError, match="is not a label"):
         from_nltk(nltk.Tree("S", [nltk.Tree("VP", [nltk.Tree(label, ["a"])])]))
     assert from_nltk(nltk.Tree("", [nltk.Tree("S", [nltk.Tree("NN", ["a"])])])).labels == ("S",)
 

@@ -146,7 +146,7 @@ def _find(part: Span | Token) -> tuple[list[Constituent], int, int]:
         sentence = doc[start:end].sent
         found: list[Constituent] | None = sentence._.get(_STORE)
         if found is None:
-            raise ValueError("this sentence has no constituents: has the pipeline a component d2c?")
+            raise ValueError("this sentence has no constituents: does the pipeline have a component d2c?")
         words_end = found[0][1]
         if words_end > len(sentence) or not all(token.is_space for token in sentence[words_end:]):
             raise ValueError("the tokens of this sentence have changed since it was parsed")

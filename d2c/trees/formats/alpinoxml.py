@@ -51,7 +51,7 @@ def _tree(element: Element, options: Options) -> CTree:
             named_by[index] = name
     n = len(words)
     if sorted(words) != list(range(n)):
-        raise ValueError(f"its {many(n, 'word')} do not begin at 0 to {n - 1}")
+        raise ValueError(f"`begin` does not number its {many(n, 'word')} from 0 to {n - 1}")
     for begin in range(n):
         node, parent = words[begin]
         tag, lemma = node.get("pt") or node.get("pos") or "--", node.get("lemma") or node.get("root") or "--"

@@ -9,7 +9,7 @@ from itertools import compress
 from pathlib import Path
 from typing import TextIO
 
-from d2c.base.errors import Refusals, each_located
+from d2c.base.errors import FormatError, Refusals, each_located
 from d2c.base.files import file_name
 from d2c.base.inputs import Paths, of_each
 from d2c.trees.binarization import is_part
@@ -73,8 +73,12 @@ def convert_treebank(
         trees = reading.read(source, refusals)
         given = with_heads(trees, source, heads, reading.charset) if heads else trees
         yield from refusals.over(each_located(held, given, file_name(source), refusals))
-        left_out.update(reading.left_out[file_name(source)])
-        del left_out[OUTSIDE]  # no part of trees; commands say it by themselves
+        unread = Counter(reading.left_out[file_name(source)])
+        del unread[OUTSIDE]  # no part of trees; commands say it by themselves
+        if reading.strict and +unread:
+            message = f"trees do not keep {told_left_out(+unread)}; see --strict"
+            raise FormatError(file_name(source), 0, 0, message)
+        left_out.update(unread)
 
     def held(ctree: CTree) -> CTree:
         """Return a tree after all transforms, and count what they, and the format, do not keep of it."""

@@ -41,7 +41,7 @@ _LISTED = ("spans", "num_spans", "nodes")  # say again what the tree says
 def _trees(value: Any, options: Options) -> Iterator[CTree]:
     """Yield the trees of an object. Raises ValueError."""
     if not isinstance(value, dict):
-        raise ValueError("a JSON object with a tree was expected")
+        raise ValueError("expected a JSON object with a tree")
     texts = _texts(value, options)
     if not texts:
         known = "trees, tree, parse, parse_string"

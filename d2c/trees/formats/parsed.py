@@ -60,7 +60,7 @@ def _rows(path: AnyPath, options: Options) -> Iterator[tuple[int, Shown]]:
             kinds = {column.name: column.type for column in opened.schema_arrow}
             if missing := [name for name in _COLUMNS if name not in kinds]:
                 raise FormatError(
-                    str(path), 0, 0, f"no table of `d2c corpus`: it has no column {missing[0]!r}"
+                    str(path), 0, 0, f"is not a table of `d2c corpus`: it has no column {missing[0]!r}"
                 )
             also = [name for name, kind in kinds.items() if any(one(kind) for one in simple)]
             wanted = _BARE if options.bare else [*_COLUMNS, *_MORE, *also]
@@ -75,7 +75,9 @@ def _rows(path: AnyPath, options: Options) -> Iterator[tuple[int, Shown]]:
                     ]
                     yield from ((0, dict(zip(read, row, strict=True))) for row in zip(*columns, strict=True))
     except (AttributeError, TypeError):
-        raise FormatError(str(path), 0, 0, "no table of `d2c corpus`: its columns have other types") from None
+        raise FormatError(
+            str(path), 0, 0, "is not a table of `d2c corpus`: its columns have other types"
+        ) from None
 
 
 def _in_fields(column: Any) -> Iterator[Shown]:

@@ -91,7 +91,7 @@ class _Prm:
                 raise FormatError(file, number, 0, f"unknown parameter {keyword!r}")
             _, least, most, make = known[keyword]
             if not least <= len(values) <= most:
-                raise FormatError(file, number, 0, f"{keyword} needs a value, or has one too many")
+                raise FormatError(file, number, 0, f"{keyword} has too few or too many values")
             if make in (int, bool) and not _NUMBER.fullmatch(values[0]):
                 message = f"{keyword} needs a whole number of at most {MOST_DIGITS} digits"
                 raise FormatError(file, number, 0, message)
