@@ -53,7 +53,7 @@ from d2c.trees.repair import Repairs
 from d2c.trees.scores.brackets import bracket_scores
 
 DEFAULTS = ChartSettings()
-_SMALLEST = CTree(Tokens(("a", "b"), ("A", "B")), ("S",), ((0, 1),), (1,))  # that kernels are compiled with
+_SMALLEST = CTree(Tokens(("a", "b"), ("A", "B")), ("S",), ((0, 1),), (1,))  # kernels are compiled with it
 
 
 class ConstrainedCKY(ChartDecoder, Route):
@@ -62,8 +62,8 @@ class ConstrainedCKY(ChartDecoder, Route):
     settings:    see `ChartSettings`; changes: settings that differ, by name
     checkpoints: directory of a checkpoint, from which an interrupted training goes on
 
-    Learned by `fit`: grammar, vocabulary, what pruning allows, weights. These are
-    averages over all steps, which PAD does not take, up to the best pass (0 where the last is 0), rounded.
+    Learned by `fit`: grammar, vocabulary, what pruning allows, weights. The weights are averages over all
+    steps up to the best epoch (0 where the last weight is 0), rounded; PAD does not average.
     """
 
     abilities = RouteAbilities(confidences=True, k_best=True, packed_arcs=True, oracle=True, conventions=True)
@@ -86,15 +86,15 @@ class ConstrainedCKY(ChartDecoder, Route):
         """Learn from gold c-trees.
 
         dev:         scored after every epoch; the weights with the best F1 (EVALB, collins.prm) are kept
-        dtrees:      one for each c-tree, in place of `encode`'s: other labels, or predicted heads; where
-                     these differ from the gold ones, the oracle tree is what is learned. Where some have
-                     packed arcs, learning begins with gold heads, and goes on with these over their arcs
-        dev_dtrees:  the same for `dev`; where only `dtrees` are given, `dev` has none to be scored on. Packed
-                     arcs: they choose which are kept, what they count for, and minimum Bayes risk or not
+        dtrees:      one for each c-tree, in place of `encode`'s: with other labels, or predicted heads; where
+                     heads differ from the gold ones, the oracle tree is learned. Where some d-trees have
+                     packed arcs, learning begins with gold heads, and goes on over these arcs
+        dev_dtrees:  the same for `dev`; without them, where `dtrees` are given, `dev` is not scored. With
+                     packed arcs they decide which arcs are kept, what they count for, and on minimum risk
 
-        Nothing is learned from trees with gaps whose order of attachment is not nested: no derivation reaches
-        them; nor from those over whose predicted heads the grammar has none. They are counted and named in
-        the log, even if these are all. Raises ValueError where no derivation reaches any tree.
+        Nothing is learned from trees with gaps whose order of attachment is not nested, which have no
+        derivation, nor from trees over whose predicted heads the grammar has none. Both are counted and named
+        in the log, even if no others are left. Raises ValueError where no tree has a derivation.
         """
         given = None if trees.dtrees is None else list(trees.dtrees)
         gold = self.fit_grammar(trees.ctrees, given)
@@ -136,11 +136,12 @@ class ConstrainedCKY(ChartDecoder, Route):
         epochs: int,
         progress: Progress | None = None,
     ) -> Self:
-        """Learn from gold c-trees over the packed arcs of d-trees, or over single d-trees without any,
-        beginning with the weights that there are.
+        """Learn from gold c-trees over the packed arcs of d-trees, or over single d-trees without packed
+        arcs, beginning with the present weights.
 
-        What arcs count for, and which are kept, stays as it is; features of arcs come to it. Grammar and
-        vocabulary stay, so rules that they lack are not learned. Raises ValueError for unequal numbers.
+        What arcs count for, and which are kept, stays as it is; only features of arcs are added. Grammar and
+        vocabulary stay, so rules that they lack are not learned. Raises ValueError for unequal numbers of
+        trees, and ModelError before `fit`.
         """
         self.check_fitted()
         pairs = list(zip(ctrees, dtrees, strict=True))
@@ -156,8 +157,8 @@ class ConstrainedCKY(ChartDecoder, Route):
         return self
 
     def _examples(self, treebank: Iterable[Gold]) -> Iterator[ChartExample]:
-        """Yield what is learned from over single d-trees; where heads are not the gold ones, the oracle's
-        derivation. Say at the end from which trees nothing is."""
+        """Yield the examples over single d-trees, with the oracle's derivation where heads are not the gold
+        ones. Log at the end from which trees nothing is learned."""
         number, left_out = 0, {DISORDERED: list[int](), UNREACHED: list[int]()}
         for number, gold in enumerate(counted(treebank, "cky: derivations"), 1):
             if gold.derivation is None:
@@ -174,7 +175,7 @@ class ConstrainedCKY(ChartDecoder, Route):
         tell_left_out(left_out, number)
 
     def _tell_pruned(self, examples: Sequence[ChartExample]) -> None:
-        """Say of how many trees nothing is learned as settings leave no derivation over their d-trees."""
+        """Say from how many trees nothing is learned, as settings leave no derivation over their d-trees."""
         rules = zip(self.observed_.rules, self.observed_.levels, strict=True)
         levels = (level for rule, level in rules if rule.kind == UNARY and rule.parent != ROOT)
         if self.settings.pruning != "none" or self.settings.max_unaries <= max(levels, default=-1):
@@ -184,7 +185,7 @@ class ConstrainedCKY(ChartDecoder, Route):
                 log.warning("%s", f"cky: nothing is learned from {of}: {options} leave their d-trees no tree")
 
     def _examples_over_arcs(self, gold: Iterable[Gold], dtrees: Iterable[DTree]) -> list[ChartExample]:
-        """Return what is learned from over the kept and the gold arcs, or those of the single d-tree."""
+        """Return the examples over the kept arcs and the gold ones, or over the arcs of a single d-tree."""
         examples = list[ChartExample]()
         for one, dtree in zip(gold, dtrees, strict=True):
             if one.derivation is not None:
@@ -196,7 +197,7 @@ class ConstrainedCKY(ChartDecoder, Route):
     def _training(
         self, examples: Sequence[ChartExample], epochs: int | None = None, learner: AdaGrad | None = None
     ) -> Training:
-        """Return a training. epochs: other than those of the settings; learner: the state to begin with"""
+        """Return a training. epochs: in place of the settings' number; learner: the state to begin with"""
         settings, over_arcs = self.settings, _over_arcs(examples)
         settings = replace(settings, epochs=settings.epochs if epochs is None else epochs)
         training = Training("cky over packed arcs" if over_arcs else "cky", settings, permuted, None, learner)
@@ -214,7 +215,7 @@ class ConstrainedCKY(ChartDecoder, Route):
         score: Callable[[Floats], float] | None,
         progress: Progress | None,
     ) -> Floats:
-        """Return the best averaged weights [2^bits], of parts and arcs; `score` says their F1."""
+        """Return the best averaged weights [2^bits], of parts and arcs. score: returns the F1 of weights"""
         learner, query = training.learner, self.query
         scorer = Scorer(self.templates, self.grammar_.keys, learner.weights)
 
@@ -223,7 +224,7 @@ class ConstrainedCKY(ChartDecoder, Route):
             return found
 
         def learn_over_arcs(chosen: Longs) -> tuple[float, int]:
-            self.weights_ = learner.weights  # by which arcs are scored; `score` puts others there
+            self.weights_ = learner.weights  # arcs are scored by these; `score` puts others there
             loss, parts = 0.0, 0
             for observed, gold, arcs in map(examples.__getitem__, chosen.tolist()):
                 assert arcs is not None
@@ -236,7 +237,7 @@ class ConstrainedCKY(ChartDecoder, Route):
         return training.run(len(examples), learn_over_arcs if over_arcs else learn, score, progress)
 
     def fit_grammar(self, ctrees: Iterable[CTree], dtrees: Iterable[DTree] | None = None) -> list[Gold]:
-        """Learn grammar and vocabulary, all that `oracle` needs; arguments and errors as of `fit`."""
+        """Learn grammar and vocabulary, all that `oracle` needs; arguments and errors are as in `fit`."""
         treebank = list(ctrees)
         if dtrees is not None:
             treebank, dtrees = paired(treebank, dtrees)
@@ -255,7 +256,7 @@ class ConstrainedCKY(ChartDecoder, Route):
         self.observed_ = Grammar.of(rules, levels_of(steps for one in gold for steps in one.rules()))
         self.grammar_ = used(self.observed_, self.settings)
         labels = (one.labels or () for one in gold if self.settings.labels)
-        # Of the trees with derivations: the grammar has a symbol for each tag of the vocabulary.
+        # Of the trees with derivations only: so the grammar has a symbol for each tag of the vocabulary.
         self.vocabulary_ = Vocabulary.of([one.ctree.tokens for one in gold if one.derivation], labels)
         self._number()
         self.allowed_, self.arcs_ = UNPRUNED, ArcScoring()
@@ -267,14 +268,14 @@ class ConstrainedCKY(ChartDecoder, Route):
         return self
 
     def knows(self, tags: Iterable[str]) -> bool:
-        """Return whether it has learned any of these tags."""
+        """Return whether any of these tags was seen in training. Raises ModelError without a grammar."""
         self.check_grammar()
         return not self.vocabulary_.tags.keys().isdisjoint(tags)
 
     def encode(self, ctree: CTree) -> DTree:
         """Return the d-tree that a d-parser learns from.
 
-        The label of an arc is the phrase symbol that it makes, or its rule: see `ChartSettings.arc_labels`.
+        The label of an arc is the phrase symbol that it makes, or its rule, see `ChartSettings.arc_labels`.
         """
         headed = self._heads.headed(ctree)
         dtree = to_labelled_dependencies(headed)
@@ -290,8 +291,8 @@ class ConstrainedCKY(ChartDecoder, Route):
         """Return the tree of Y(x, d) nearest to a gold c-tree: argmin Δ(y, y'), compared by parts (i, k, j,
         rule).
 
-        Of equally near ones, one with most gold constituents. The chart is pruned as in `decode`, and has at
-        most `max_unaries` unary nodes in a row, even where the gold tree has more.
+        Of equally near trees, it is one with the most gold constituents less others. The chart is pruned as
+        in `decode`, and has at most `max_unaries` unary nodes in a row, even if the gold tree has more.
         """
         gold = self.gold(ctree, dtree)
         return self.ctree(gold.ctree.tokens, self.nearest(gold, packed_arcs(dtree)), Repairs())
@@ -354,7 +355,7 @@ class ConstrainedCKY(ChartDecoder, Route):
         return load_head_rules(self.settings.head_rules)
 
     def gold(self, ctree: CTree, dtree: DTree | None = None) -> Gold:
-        """Return a gold tree, refined, with a d-tree; None: its own, labelled only where labels are used."""
+        """Return a gold tree, refined, with a d-tree (None: its own, with labels only if they are used)."""
         headed = self._heads.headed(ctree)
         refined, scheme = self._symbols.refine(headed), self.settings.binarization
         if dtree is not None:
@@ -364,7 +365,7 @@ class ConstrainedCKY(ChartDecoder, Route):
     def _scorer_of(
         self, dev: Sequence[CTree], dtrees: Iterable[DTree] | None
     ) -> Callable[[Floats], float] | None:
-        """Return F1 on a dev treebank as a function of the weights [2^bits]; None if there is no tree."""
+        """Return the F1 on a dev treebank as a function of the weights [2^bits]; None if it has no trees."""
         given, gold = list(map(self.encode, dev) if dtrees is None else dtrees), list(map(visible, dev))
         if not given:
             return None
@@ -381,7 +382,7 @@ def _over_arcs(examples: Iterable[ChartExample]) -> bool:
 
 
 def _commonest_constituent(rules: Counter[Rule]) -> Symbol:
-    """Return the symbol that the glue rule puts over a pre-terminal."""
+    """Return the commonest symbol of a whole constituent: the glue rule puts it over a pre-terminal."""
     counts = Counter[Symbol]()
     for rule, count in rules.items():
         if rule.parent.bar == "":

@@ -49,9 +49,9 @@ from d2c.trees.refinement import HIDDEN, REFINEMENTS, Refinement
 from d2c.trees.repair import ARCS_UNDONE, Repairs, repair_tree
 
 GLUE_USED, PRUNING_UNDONE = "glue rule", "pruning undone"
-UNLIKELY = np.float32(np.log(100))  # a symbol is pruned whose label is so much less probable than the best
+UNLIKELY = np.float32(np.log(100))  # a symbol whose label is so much less probable than the best is pruned
 MOST_DERIVATIONS = 1 << 11  # among which the k best c-trees are looked for
-AMONG = 16  # best d-trees over packed arcs; the crossing ones are looked at where the d-parser's own crosses
+AMONG = 16  # best d-trees over packed arcs: if the d-parser's own one crosses, those that cross are searched
 
 
 class ChartDecoder:
@@ -71,8 +71,8 @@ class ChartDecoder:
         """Return the best c-tree: that of the best derivation, or, among several projective d-trees of packed
         arcs, the one of minimum Bayes risk, where `arcs_` has a scale for it.
 
-        Heads that form no tree are repaired first. What had to be repaired, uses of the glue rule, and
-        sentences without a parse under pruning (they are parsed without it) are added to `repairs`.
+        Heads that form no tree are repaired first. Added to `repairs` are these repairs, uses of the glue
+        rule, and sentences for which pruning, or packed arcs, had to be given up.
         """
         if self.arcs_.scale and packed_arcs(dtree) is not None:
             return self.with_posteriors(dtree, repairs)[0]
@@ -83,14 +83,14 @@ class ChartDecoder:
 
     def _decode_k_best(self, dtree: DTree, k: int, constraints: SpanConstraints | None) -> Sequence[Ranked]:
         """Return the k best c-trees with the logarithms of their probabilities, in the order of their best
-        derivations; fewer where there are no more. The one that `best` returns comes first, where that is of
+        derivations; fewer where there are no more. The c-tree that `best` returns comes first where it is of
         minimum Bayes risk, or found without unlikely symbols; if none of the k has its constituents, its
         probability is not known (None).
 
-        Probabilities are shares of all derivations, each weighed by exp of its score. Several have the same
-        c-tree where they differ in the order in which they take left and right dependents, or, over packed
-        arcs, in the d-tree: so more are looked for until c-trees are k, and those found count together; of a
-        greater k more are found.
+        Probabilities are shares of all derivations, each weighed by exp of its score. Derivations have the
+        same c-tree if they differ only in the order in which they take left and right dependents, or, over
+        packed arcs, in the d-tree. So derivations are looked for until they have k c-trees; a c-tree has the
+        sum of those that were found, which are more for a greater k.
         """
         sentence = self._sentence(dtree, self.heads_of(dtree, Repairs()), constraints, pruned=False)
         scored, wanted = scored_chart(sentence), k
@@ -113,7 +113,7 @@ class ChartDecoder:
         return merged_ctrees([(None, first), *ranked])[:k]
 
     def by_risk(self, dtree: DTree, scorings: Sequence[ArcScoring]) -> list[CTree]:
-        """Return what `best` would with the scale and the threshold of each scoring, all else as it is."""
+        """Return what `best` would return with the scale and the threshold of each scoring."""
         sentence = self._sentence(dtree, self.heads_of(dtree, Repairs()))
         scored = scored_chart(sentence)
         found = {scale: posteriors(sentence, scored, scale) for scale in {one.scale for one in scorings}}
@@ -122,12 +122,12 @@ class ChartDecoder:
     def with_posteriors(
         self, dtree: DTree, repairs: Repairs, constraints: SpanConstraints | None = None
     ) -> tuple[CTree, tuple[float, ...]]:
-        """Return the best c-tree; the probability of each of its nodes, given the d-tree [K].
+        """Return the best c-tree, and the probability of each of its nodes, given the d-tree [K].
 
-        That is the share of all derivations that have the constituent, each weighed by exp of its score
+        That is the share of the derivations that have the constituent, each weighed by exp of its score
         (log-sum semiring). Weights trained with a margin are no likelihood: probabilities rank, they are not
-        calibrated. Nodes of the c-tree of minimum Bayes risk (`best`) have those by which they were chosen,
-        of scaled scores, whatever their head.
+        calibrated. Nodes of a c-tree of minimum Bayes risk (`best`) have the probabilities by which they were
+        chosen: of scaled scores, whatever their head.
         """
         sentence = self._sentence(dtree, self.heads_of(dtree, repairs), constraints)
         found = posteriors(sentence, scored_chart(sentence), self.arcs_.scale)
@@ -142,7 +142,7 @@ class ChartDecoder:
         repairs: Repairs,
         constraints: SpanConstraints | None = None,
     ) -> tuple[CTree, tuple[float, ...]]:
-        """Return a c-tree and its probabilities as `with_posteriors`. threshold: of minimum Bayes risk"""
+        """Return a c-tree and probabilities [K] as `with_posteriors`. threshold: of minimum Bayes risk"""
         rules, nodes = self.grammar_.table, self._nodes(len(tokens), found.derivation, repairs)
         ctree = self._refined(tokens, nodes)
         if found.scaled:
@@ -157,7 +157,7 @@ class ChartDecoder:
         return self._symbols.restore(ctree), tuple([share for chain, share in chains for _ in chain])
 
     def nearest(self, gold: Gold, arcs: PackedArcs | None = None) -> ChartDerivation:
-        """Return the oracle's derivation: the nearest to a gold tree over its d-tree, or over packed arcs."""
+        """Return the oracle's derivation: the nearest to a gold tree, over its d-tree or over packed arcs."""
         self.check_grammar()
         parts, brackets, observed = (
             gold.parts(self.grammar_),
@@ -171,15 +171,15 @@ class ChartDecoder:
         return self.vocabulary_.observe(gold.ctree.tokens, gold.heads, gold.labels)
 
     def count(self, dtree: DTree) -> int:
-        """Return |Y(x, d)|: how many derivations the grammar has for a d-tree, exact up to 2^53.
+        """Return |Y(x, d)|: how many derivations the pruned grammar has for a d-tree, exact up to 2^53.
 
-        Of a word with more than MOST_CELLS items (`d2c.cky.search.skeleton`), only those are counted that
-        take its right dependents first.
+        Where a word has more than MOST_CELLS items (`d2c.cky.search.skeleton`), only the derivations that
+        take its right dependents first are counted.
         """
         return int(count_derivations(self._chart(dtree).forest))
 
     def chart_size(self, dtree: DTree) -> int:
-        """Return how many applications of rules the pruned chart of a d-tree has; 0 without a parse."""
+        """Return how many applications of rules the pruned chart of a d-tree has; 0 if there is no parse."""
         return int((self._chart(dtree).rules != COPY).sum())
 
     def check_grammar(self) -> None:
@@ -220,8 +220,8 @@ class ChartDecoder:
         return Query(self.grammar_.table, self._axioms, constraints, most, default)
 
     def _number(self) -> None:
-        """Number what grammar and vocabulary say: the symbol of pre-terminals with each tag, and the label
-        that d-trees have for the arcs that make each symbol."""
+        """Number the pre-terminals by their tags; find for each symbol the label that d-trees have for the
+        arcs that make it, and the labels that it shows."""
         symbols, ids = self.grammar_.symbols, self.grammar_.symbol_ids
         self._axioms = np.zeros(max(self.vocabulary_.tags.values()) + 1, np.int32)
         for tag, number in self.vocabulary_.tags.items():
@@ -242,8 +242,8 @@ class ChartDecoder:
         constraints: SpanConstraints | None = None,
         pruned: bool = True,
     ) -> ChartInput:
-        """Return the sentence of a d-tree, with repaired heads. pruned: without unlikely symbols of arcs, if
-        nothing is asked for that needs one"""
+        """Return the sentence of a d-tree, with repaired heads. pruned: leave out unlikely symbols of arcs,
+        if there are no constraints, which may need them"""
         observed = self.vocabulary_.observe(dtree.tokens, heads, dtree.labels)
         packed, query = self._packed(packed_arcs(dtree), observed, constraints is not None), self.query
         if packed is not None and pruned and constraints is None:
@@ -258,10 +258,10 @@ class ChartDecoder:
         return build_chart(self.query, self.vocabulary_.observe(dtree.tokens, heads, dtree.labels))
 
     def packed(self, kept: PackedArcs, observed: Observed, beam: float) -> Packed:
-        """Return packed arcs for the chart, scored by what was learned of them.
+        """Return packed arcs for the chart, with scores by the learned weights.
 
         observed: [n + 2] with the heads of the single d-tree
-        beam:     as of `ArcScoring`
+        beam:     as in `ArcScoring`
         """
         weight, of_labels, learned = self.arcs_.weight, self.arcs_.labels, self.arcs_.learned
         labels = np.zeros((0, 0), np.float32)
@@ -282,7 +282,7 @@ class ChartDecoder:
         return packed if kept.is_single else self._arranged(packed, observed, beam)
 
     def _arranged(self, packed: Packed, observed: Observed, beam: float) -> Packed:
-        """Return packed arcs with what is in the chart: projective d-trees, and crossing ones.
+        """Return packed arcs with what is to be searched: a skeleton of projective d-trees; crossing d-trees.
 
         observed: [n + 2]
         """
@@ -301,7 +301,7 @@ class ChartDecoder:
         """Return the arcs that are kept; None where they say no more than the single d-tree.
 
         observed:  [n + 2]
-        unlimited: without the beam, which may leave out what is asked for
+        unlimited: search without the beam, which may leave out what constraints ask for
         """
         if arcs is None:
             return None
@@ -330,5 +330,5 @@ class ChartDecoder:
 
 
 def _arcs_undone(sentence: ChartInput, derivation: ChartDerivation) -> bool:
-    """Return whether the single d-tree was left of packed arcs."""
+    """Return whether packed arcs were given up for the single d-tree."""
     return sentence.packed is not None and not sentence.packed.arcs.is_single and not derivation.several

@@ -16,7 +16,7 @@ from d2c.trees.dtree import head_outward, modifiers_of
 
 ROOT = Symbol("", "root")  # parent of the rules that say which symbols a whole tree may have
 ANY_LEVEL = 1_000
-_MOST_SYMBOLS = 8192  # their pairs take half a gigabyte
+_MOST_SYMBOLS = 8192  # a table of their pairs takes half a gigabyte
 _MOST_CLOSED = 1_000_000  # rules of a closed grammar; the largest treebanks have 700,000, in 0.3 GB
 
 
@@ -33,15 +33,15 @@ class RuleTable(NamedTuple):
     """The R rules of a grammar with S symbols as arrays, for the kernels.
 
     kind, head, modifier, parent: [R] LEFT, RIGHT or UNARY, and symbol ids; modifier is -1 in a unary rule,
-                 parent is S (ROOT) in a root rule. Sorted by these columns
-    attachments: [2 * S * S + 1] attachments of kind k to head symbol B of modifier symbol C are the rules
-                 from attachments[(k * S + B) * S + C] up to the next entry
-    unaries:     [S + 1] unary rules over symbol B are those from unaries[B] up to unaries[B + 1]
-    levels:      [R] after how many other unary steps a unary rule may come at most
+                 parent is S (ROOT) in a root rule. Sorted by these columns, but the root rules are last
+    attachments: [2 * S * S + 1] the rules of kind k that attach modifier symbol C to head symbol B are
+                 those from attachments[(k * S + B) * S + C] up to the next entry
+    unaries:     [S + 1] the unary rules over symbol B are those from unaries[B] up to unaries[B + 1]
+    levels:      [R] the greatest number of unary steps after which a unary rule may come
     roots:       [S] the root rule over a symbol, or -1
     whole:       [S] whether the symbol can be a dependent or the root
     tag:         [S] whether the symbol is a pre-terminal
-    finished:    [S] the whole constituent that an unfinished one becomes; of a whole one, itself
+    finished:    [S] the whole constituent that an unfinished one becomes; a whole one stays itself
     """
 
     kind: Ints
@@ -58,15 +58,15 @@ class RuleTable(NamedTuple):
 
     @property
     def nodes(self) -> NDArray[np.bool_]:
-        """Return [S + 1] whether each symbol is that of a node of the c-tree; the chart's goal, the last one,
-        is none."""
+        """Return [S + 1] whether each symbol is that of a node of the c-tree; the last one, the chart's goal,
+        is not."""
         return np.append(self.whole & ~self.tag, False)
 
 
 def rules_of(tags: Sequence[str], heads: Sequence[int], derivation: Derivation) -> Iterator[tuple[int, Rule]]:
     """Yield the rules that a derivation uses, each with its head word, word by word and bottom-up.
 
-    A root rule is the last of those of the root.
+    The last rule of the root word is the root rule.
     """
     tops = [
         steps[-1].parent if steps else Symbol(tag, "tag") for tag, steps in zip(tags, derivation, strict=True)
@@ -82,7 +82,7 @@ def rules_of(tags: Sequence[str], heads: Sequence[int], derivation: Derivation) 
 
 
 def levels_of(used: Iterable[Sequence[Rule]]) -> dict[Rule, int]:
-    """Return after how many other unary steps each unary rule comes at most.
+    """Return for each unary rule the greatest number of unary steps right before it.
 
     used: the rules of the steps of each word, bottom-up
     """
@@ -100,7 +100,7 @@ def levels_of(used: Iterable[Sequence[Rule]]) -> dict[Rule, int]:
 class Grammar:
     """The set of rules of a treebank, numbered in the order of `RuleTable`; and its symbols, numbered.
 
-    levels: [R] after how many other unary steps a unary rule may come at most
+    levels: [R] the greatest number of unary steps after which a unary rule may come
     """
 
     rules: tuple[Rule, ...]
@@ -108,17 +108,17 @@ class Grammar:
 
     @classmethod
     def of(cls, rules: Iterable[Rule], levels: Mapping[Rule, int] | None = None) -> Grammar:
-        """Return the grammar with these rules, each once. Unary rules without a level may come after any
-        number of others."""
+        """Return the grammar with these rules, each once. A unary rule without a level may come after any
+        number of unary steps."""
         known, ordered = levels or {}, sorted(set(rules), key=_order)
         return cls(tuple(ordered), tuple(known.get(rule, ANY_LEVEL) for rule in ordered))
 
     def closed(self) -> Grammar:
-        """Return it with every rule whose halves were observed, each with the parent and on this side, if not
-        together: A → β1* β2 where A has rules over β1*, and rules that take β2.
+        """Return the grammar with every attachment whose halves were observed on its side under its parent's
+        label, even if not together: A → β1* β2 where a rule of A has the head β1*, and one the modifier β2.
 
-        Where A has a bar, either of both may come out: a dependent may be the last one or not. Closing it
-        again changes nothing. Raises ValueError, before they are made, for more than a million rules.
+        Where Ā was observed, a rule may make Ā or A: the dependent may be the last one or not. Closing the
+        closed grammar changes nothing. Raises ValueError, before making any, for over a million attachments.
         """
         heads: dict[tuple[str, int], set[Symbol]] = {}
         taken: dict[tuple[str, int], set[tuple[Symbol, Symbol]]] = {}
@@ -140,20 +140,20 @@ class Grammar:
         return Grammar((*attachments, *rules), (*(ANY_LEVEL for _ in attachments), *levels))
 
     def closure(self, seen: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return [R] which rules of a closed grammar closing makes of those that were seen [R]."""
+        """Return [R] which rules of this closed grammar are in the closure of the rules seen [R]."""
         closed, allowed = Grammar.of(self.rules[r] for r in np.flatnonzero(seen)).closed(), seen.copy()
         allowed[[self.rule_ids[rule] for rule in closed.rules]] = True
         return allowed
 
     @cached_property
     def symbols(self) -> tuple[Symbol, ...]:
-        """Return [S] every symbol of the rules but ROOT."""
+        """Return [S] every symbol of the rules except ROOT."""
         found = {symbol for rule in self.rules for symbol in (rule.head, rule.modifier, rule.parent)}
         return tuple(sorted(symbol for symbol in found if symbol is not None and symbol != ROOT))
 
     @cached_property
     def symbol_ids(self) -> dict[Symbol | None, int]:
-        """Return the number of every symbol: of ROOT the last, of no symbol (a unary rule's modifier) -1."""
+        """Return the number of every symbol; ROOT has the last one, None (a unary rule's modifier) has -1."""
         ids: dict[Symbol | None, int] = {symbol: number for number, symbol in enumerate(self.symbols)}
         return ids | {ROOT: len(self.symbols), None: -1}
 
@@ -164,7 +164,7 @@ class Grammar:
 
     @cached_property
     def table(self) -> RuleTable:
-        """Return the rules as arrays. Raises ValueError for more symbols than have room."""
+        """Return the rules as arrays. Raises ValueError for more symbols than a table of pairs can hold."""
         ids, size = self.symbol_ids, len(self.symbols)
         if size > _MOST_SYMBOLS:
             raise ValueError(f"a grammar of {size:,} symbols; it may have {_MOST_SYMBOLS:,}")
@@ -192,10 +192,10 @@ class Grammar:
 
     @cached_property
     def keys(self) -> NDArray[np.int64]:
-        """Return [R, groups] what features of a rule are conjoined with, by the groups of templates.
+        """Return [R, groups] the keys with which features of a rule are conjoined, one for each group.
 
-        That is itself, with and without a backoff, (parent, modifier), (parent, head child), its parent;
-        numbers near each other.
+        They stand for the rule, with and without a backoff, (parent, modifier), (parent, head child) and the
+        parent. Numbers of related keys are near each other.
         """
         table, rules, size = self.table, len(self.rules), len(self.symbols) + 1
         numbers = np.arange(rules, dtype=np.int64)
@@ -211,8 +211,8 @@ def _in_order(
     heads: Mapping[tuple[str, int], Iterable[Symbol]],
     taken: Mapping[tuple[str, int], Iterable[tuple[Symbol, Symbol]]],
 ) -> Iterator[Rule]:
-    """Yield the attachments of each head with each (modifier, parent), by labels and kinds, as `_order` has
-    them; as numbers, since there may be a million."""
+    """Yield the attachments of each head with each (modifier, parent) of the same label and kind, in the
+    order of `_order`. It sorts numbers in place of rules, since there may be a million."""
     found = {symbol for halves in taken.values() for half in halves for symbol in half}
     names = sorted(found.union(*heads.values()))
     ids, n = {symbol: number for number, symbol in enumerate(names)}, len(names)
@@ -226,5 +226,5 @@ def _in_order(
 
 
 def _order(rule: Rule) -> tuple[int, bool, Symbol, Symbol, Symbol]:
-    """Return a key by which attachments come first, then unary rules, then root rules."""
+    """Return a sort key: attachments come first, then unary rules, then root rules."""
     return rule.kind, rule.parent == ROOT, rule.head, rule.modifier or ROOT, rule.parent

@@ -20,7 +20,7 @@ from d2c.packed.scoring import ArcScoring
 from d2c.trees.binarization import GLUE, LEFT, RIGHT, UNARY, Symbol
 from d2c.trees.lone import LoneNodes
 
-CHART_FORMAT = 5  # of the model directory; any change of the features makes a new one
+CHART_FORMAT = 5  # of the model directory; any change of the features needs a new number
 _SETTINGS, _WEIGHTS = "cky.json", "weights.npz"
 _CONSTRAINTS = {"by_tag": Like("b1", 2), "sides": Like("i8", 1), "next_side": Like("i4", 1)}
 
@@ -43,9 +43,9 @@ class ModelFile:
 class Learned(NamedTuple):
     """All that `ConstrainedCKY.fit` learns.
 
-    observed: the rules that were read off; grammar: those that are used
-    top:     label above the root of c-trees; gaps: whether the training trees had some
-    default: what the glue rule puts over a pre-terminal
+    observed: the rules read off the treebank; grammar: those in use, see `used`
+    top:     label above the root of c-trees; gaps: whether the training trees had gaps
+    default: the symbol that the glue rule puts over a pre-terminal
     allowed: what pruning by both methods leaves
     arcs:    what packed arcs count for
     lone:    see `d2c.protocols.route.Route`
@@ -101,12 +101,13 @@ def read_model(directory: Path) -> tuple[ChartSettings, Learned]:
 
 
 def used(observed: Grammar, settings: ChartSettings) -> Grammar:
-    """Return the grammar of the chart, made of the rules that were read off."""
+    """Return the grammar that the chart uses: the observed one, or its closure."""
     return observed.closed() if settings.grammar == "closed" else observed
 
 
 def _grammar(rules: tuple[Rule, ...], levels: tuple[int, ...]) -> Grammar:
-    """Return the grammar of a file. Raises ValueError for rules out of order, and for unknown kinds."""
+    """Return the grammar of a file. Raises ValueError for impossible rules, and for rules out of order;
+    KeyError for an unfinished symbol without a whole one."""
     for kind, head, modifier, parent in rules:
         if kind not in (LEFT, RIGHT, UNARY) or (kind == UNARY) != (modifier is None):
             raise ValueError(f"a rule of kind {kind!r}")
@@ -117,12 +118,12 @@ def _grammar(rules: tuple[Rule, ...], levels: tuple[int, ...]) -> Grammar:
     if Grammar.of(rules).rules != rules or len(levels) != len(rules):
         raise ValueError("the rules are not in order")
     grammar = Grammar(rules, levels)
-    grammar.table.finished  # of each symbol a whole one must be there  # noqa: B018
+    grammar.table.finished  # raises KeyError where a symbol has no whole one  # noqa: B018
     return grammar
 
 
 def _check_tags(vocabulary: Vocabulary, grammar: Grammar) -> None:
-    """Raise ValueError where the grammar lacks a tag, or the vocabulary that of unknown words."""
+    """Raise ValueError where the grammar lacks a tag, or the vocabulary lacks its own `unknown_tag`."""
     for tag in (*vocabulary.tags, vocabulary.unknown_tag):
         if tag not in vocabulary.tags or Symbol(tag, "tag") not in grammar.symbol_ids:
             raise ValueError(f"the grammar has no tag {tag!r}")

@@ -20,24 +20,24 @@ class ChartSettings(CommonSettings, LearnerSettings):
     """How constrained CKY learns and decodes.
 
     binarization: simple (PAD's) or markovized (the draft's), see `d2c.trees.binarization`
-    grammar:      the rules that were observed, or these closed: see `d2c.cky.grammar.Grammar.closed`
+    grammar:      the observed rules, or their closure: see `d2c.cky.grammar.Grammar.closed`
     symbols:      plain, vertical (with the parent's label) or collapsed (of unary chains), see
                   `d2c.trees.refinement`
     labels:       whether d-labels are features, where the d-trees of training have any
     arc_labels:   what the d-parser learns to label arcs with: the phrase that an arc makes, or the binary
                   rule A → β1 β2 that attaches its dependent (N × N × N, section 3.2 of the draft)
     context:      whether there are features beyond Figure 4: the d-tree around a part, tags around its span
-    pruning:      one of METHODS; gamma: of method 2
-    max_unaries:  unary steps between two attachments at most
+    pruning:      one of METHODS; gamma: the threshold γ of method 2
+    max_unaries:  the greatest number of unary steps between two attachments
     continuous:   make d-trees projective first, so that c-trees have no gaps; None: if the training trees
                   have none
     epochs, rate, penalty: of training, see `d2c.learning.adagrad`
-    table_bits:   the hash table has 2^this weights
-    seed:         of the order of the sentences in training; the rest is what `CommonSettings` has
+    table_bits:   the hash table has 2^table_bits weights
+    seed:         of the order of the sentences in training; `CommonSettings` has the other fields
 
     A field is an option of training, unless it is `set_by(None, ...)`; see `d2c.base.settings`.
 
-    Raises ValueError for what is out of range.
+    Raises ValueError for a value that is out of range.
     """
 
     binarization: str = setting(

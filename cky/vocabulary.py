@@ -24,9 +24,9 @@ class Vocabulary:
     """The number of each name.
 
     words:  see `d2c.learning.words`
-    tags, labels: labels are none where they are not used
-    unknown_tag: the tag of most words seen once, which tags never seen count as
-    morphs: numbered as words are; none where most sentences of the treebank have none
+    tags, labels: of all that were seen; there are no labels where d-labels are not features
+    unknown_tag: the commonest tag of words seen once; a tag never seen is treated as this one
+    morphs: numbered as words are; none unless most sentences of the treebank have morphology
     """
 
     words: Numbers
@@ -37,7 +37,7 @@ class Vocabulary:
 
     @classmethod
     def of(cls, sentences: Sequence[Tokens], labels: Iterable[Sequence[str]] = ()) -> Self:
-        """Return the vocabulary of a treebank; labels: of each d-tree, if they are features."""
+        """Return the vocabulary of a treebank. labels: those of each d-tree, if they are features"""
         seen = Counter(form for tokens in sentences for form in tokens.forms)
         tags = Counter(tag for tokens in sentences for tag in tokens.tags)
         of_rare = Counter(
@@ -61,8 +61,8 @@ class Vocabulary:
         return frozenset(column for column in COLUMNS if numbers[column])
 
     def observe(self, tokens: Tokens, heads: Sequence[int], labels: Sequence[str] | None) -> Observed:
-        """Return the numbers [n + 2] that features see of a sentence with its d-tree; labels it lacks are
-        unknown."""
+        """Return the numbers [n + 2] that features see of a sentence with its d-tree; labels that were never
+        seen are UNKNOWN."""
         words, tags, known, unknown = self.words, self.tags, self.labels, self.tags[self.unknown_tag]
         observed = np.zeros(len(tokens) + 2, TOKEN)
         observed["word"][1:-1] = [word_number(words, form) for form in tokens.forms]

@@ -4,10 +4,10 @@
     for sentence in parser("They saw the cat with glasses. She slept.").sentences:
         print(sentence.tree)
 
-The names in `__all__` are imported when they are first used: `import d2c` is quick. docs/python.md has them.
+The names in `__all__` are imported at their first use, so `import d2c` is quick; docs/python.md has them.
 """
 
-TYPE_CHECKING = False  # as of `typing`, whose import would take most of the time of this one
+TYPE_CHECKING = False  # instead of `typing`'s: importing `typing` would take most of the time of `import d2c`
 if TYPE_CHECKING:
     from d2c.api.document import Document, Sentence
     from d2c.api.parser import Parser, load
@@ -50,7 +50,7 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> object:
-    """Return a public name (PEP 562)."""
+    """Return the object with a public name, imported at its first use (PEP 562). Raises AttributeError."""
     from importlib import import_module
 
     if name not in _MODULES:
@@ -60,5 +60,5 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    """Return the public names, and not the modules that were imported, which may change."""
+    """Return the public names and those that begin with `__`, but no imported modules, which may change."""
     return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

@@ -1,7 +1,7 @@
-"""`d2c`, which is also `python -m d2c`: runs a command, and ends with its exit status (docs/commands.md).
+"""The program `d2c`, also `python -m d2c`: runs a command and ends with its exit status (docs/commands.md).
 
-Signals are handled before anything else is imported, but for what takes no time: SIGINT, SIGTERM and SIGHUP
-unwind what runs, so that half-written files are removed, and end it with 128 + the signal's number.
+Signal handlers are set before anything is imported that takes time. SIGINT, SIGTERM and SIGHUP unwind the
+stack, so that half-written files are removed, and end the process with status 128 + the signal's number.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ if TYPE_CHECKING:
     import click
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_SAME = 1.0  # seconds within which several signals are one wish: shells and terminals send more than one
+_SAME = 1.0  # seconds within which further signals are ignored: shells and terminals may send several
 
 _received: tuple[int, float] | None = None  # the signal that ends this process, and when it came
 
 
 def main(command: click.Command | None = None) -> NoReturn:
-    """Run a command, `d2c` itself unless said."""
+    """Run a command, by default `d2c` itself, and end the process with its exit status."""
     for number in _SIGNALS:
-        if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup has it
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as SIGHUP is under nohup
             signal.signal(number, _unwind)
     sys.unraisablehook = _once_more
     _open_closed_streams()
-    # Threads of OpenMP (torch's) that wait for each other would otherwise keep cores busy that others need:
-    # where those are taken, training is ten times slower. It is read when torch is loaded.
+    # OpenMP threads (torch's) that wait for each other would otherwise keep their cores busy. If other
+    # processes need these cores, training is ten times slower. Torch reads the variable when it is loaded.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    # Trees hold no reference cycles; those that are looked for among all packages and models are few.
+    # Garbage is collected rarely: trees hold no reference cycles, and packages and models hold few.
     gc.set_threshold(100_000)
     try:
         from d2c.commands.cli import run
@@ -58,7 +58,7 @@ def main(command: click.Command | None = None) -> NoReturn:
 
 
 def _unwind(number: int, _frame: FrameType | None) -> None:
-    """Handle a signal. One that comes later does not wait until all is removed."""
+    """Handle a signal: raise SystemExit. After `_SAME`, another signal ends the process without clean-up."""
     global _received
     if _received is None:
         _received = number, time.monotonic()
@@ -68,7 +68,7 @@ def _unwind(number: int, _frame: FrameType | None) -> None:
 
 
 def _once_more(unraisable: Any) -> None:
-    """Send the signal again where Python cannot pass on what `_unwind` raises: in a destructor."""
+    """Send the signal again where Python cannot propagate the SystemExit of `_unwind`, as in a destructor."""
     global _received
     if _received and isinstance(unraisable.exc_value, SystemExit):
         import threading
@@ -80,18 +80,17 @@ def _once_more(unraisable: Any) -> None:
 
 
 def _open_closed_streams() -> None:
-    """Open standard streams that were closed so that they fail where they are used, and no file gets their
-    numbers."""
+    """Open closed standard streams: using one then fails, and no other file gets its descriptor."""
     for number, mode, use in ((0, os.O_WRONLY, "r"), (1, os.O_RDONLY, "w"), (2, os.O_WRONLY, "w")):
         name = ("stdin", "stdout", "stderr")[number]
         if getattr(sys, name) is None:
-            os.open(os.devnull, mode)  # gets the lowest number that is free
+            os.open(os.devnull, mode)  # gets the lowest free descriptor
             stream = open(number, use, encoding="utf-8", closefd=False)  # noqa: SIM115
             setattr(sys, name, stream)
 
 
 def _give_up_what_cannot_be_written() -> None:
-    """Let Python end without a complaint about what streams still hold and cannot write: we did by then."""
+    """Let Python end without complaining about output that cannot be written: that was reported by then."""
     for number, stream in ((1, sys.stdout), (2, sys.stderr)):
         try:
             stream.flush()

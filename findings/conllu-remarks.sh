@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# conllu 6.0.0: comments that are no pairs of a name and a value are lost, and of two with one name the first.
+# conllu 6.0.0: comments that are not a name with a value are lost, and so is the first of two with the same name.
 #
-# Expected: parse(text)[0].serialize() gives back the comments of a sentence, also those without `=`: CoNLL-U has comments
-# of any text, `# newpar` is one without `=`, and the library keeps it, with the value None.
-# Seen: `newpar` and `newdoc` are the only ones that are kept without `=`. A remark of an annotator is left out, with no
-# warning, and so is all but the last comment of a name, since metadata is a dict; in MISC, where UD's treebanks have a
-# name twice here and there, it is the same. What has `=` in it counts as a pair, whatever it says.
-# Read the lines that begin with # apart where they are to be written again, and MISC as it stands.
+# Expected: parse(text)[0].serialize() gives back all comments of a sentence, including those without `=`. CoNLL-U allows
+# comments of any text; `# newpar` has no `=`, and the library keeps it, with the value None.
+# Seen: `newpar` and `newdoc` are the only comments without `=` that are kept. An annotator's remark is dropped without a
+# warning, and so are all but the last comment of a name, since metadata is a dict. The same happens in MISC, where UD's
+# treebanks occasionally have a name twice. Anything with `=` in it counts as a pair, whatever it says.
+# What to do: to write comments back, read the lines that begin with # separately, and keep MISC as text.
 set -euo pipefail
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT

@@ -2,14 +2,14 @@
 # networkx 3.6.1: an arc of weight -inf makes maximum_spanning_arborescence find a worse tree, and spoils the graph.
 #
 # Expected: weights may be log probabilities, and log 0 is -inf: a forbidden arc. The reference promises the spanning
-# arborescence of maximum weight and says nothing of infinite weights nor of changing the graph (in the source,
-# minimum_spanning_arborescence is marked as one that changes its input, this one is not).
-# Seen: all weights are shifted by the least one, in the caller's own graph. The finite ones are then inf, thus equal,
-# so chance decides: below, most trees are less probable than the best one though neither has a forbidden arc, and now
-# and then a bare Exception without a message is raised where a tree exists. Shifting back leaves nan on every arc of
-# the graph that was passed in, so a margin or a second tree computed from it is void. -1e18 in place of -inf is no
-# better: rounding makes all other weights 0, in the search and in the graph left behind.
-# Nothing warns. Leave forbidden arcs out of the graph, and pass a copy: all trees that are found are right then. Where none is
+# arborescence of maximum weight and mentions neither infinite weights nor changes to the graph. (In the source,
+# minimum_spanning_arborescence is marked as changing its input, but this function is not.)
+# Seen: all weights are shifted by the smallest one, in the caller's own graph. The finite weights then become inf and are
+# all equal, so chance decides. Below, most trees are less probable than the best one although neither has a forbidden
+# arc, and occasionally a bare Exception without a message is raised where a tree exists. Shifting back leaves nan on
+# every arc of the caller's graph, so a margin or a second tree computed from it is meaningless. -1e18 in place of -inf is
+# no better: rounding makes all other weights 0, in the search and in the graph left behind. There is no warning.
+# What to do: leave forbidden arcs out of the graph, and pass a copy. All trees that are found are then right. If none is
 # found, networkx-no-arborescence.sh says why, and how low a finite weight may be.
 set -euo pipefail
 place=$(mktemp -d)

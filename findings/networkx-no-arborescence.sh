@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# networkx 3.6.1: maximum_spanning_arborescence says that there is none where there is one; k-best lists lack trees.
+# networkx 3.6.1: maximum_spanning_arborescence says that there is no tree where there is one; k-best lists lack trees.
 #
 # Expected: NetworkXException, "No maximum spanning arborescence in G", is raised only for a graph that has none, and
-# ArborescenceIterator iterates "over all spanning arborescences of a graph": over the arcs that a pruned parser leaves,
-# there is a best d-tree if the arcs can make one, and the first k are the k best.
-# Seen: the three words of the five arcs below can make one tree, 0 -> 2 -> 1 -> 3, and the exception is raised; so it is
-# in less than one in a hundred random graphs of few arcs, for minimum_spanning_arborescence too. Weights are shifted by the
-# range of all of them, which does not outweigh what a cycle costs. ArborescenceIterator asks the same function for parts
-# of a graph, so that it silently leaves out trees of a graph with all arcs: for four words sometimes one of 125.
-# What to do: put every missing arc in with a weight so low that one of them costs more than all else can gain. Below,
-# that finds the best tree of all these graphs; if it has such an arc, there is no tree.
+# ArborescenceIterator iterates "over all spanning arborescences of a graph". So over the arcs that a pruned parser
+# leaves, there is a best d-tree if the arcs can make one, and the first k are the k best.
+# Seen: the five arcs below over three words can make one tree, 0 -> 2 -> 1 -> 3, and yet the exception is raised. The same
+# happens in fewer than one in a hundred random graphs of few arcs, also for minimum_spanning_arborescence. Weights are
+# shifted by the range of all of them, which does not outweigh what a cycle costs. ArborescenceIterator calls the same
+# function for parts of a graph, so it silently leaves out trees of a graph with all arcs: for four words sometimes one of
+# 125.
+# What to do: add every missing arc with a weight so low that one of them costs more than everything else can gain. Below,
+# that finds the best tree of all these graphs. If this tree has such an arc, there is no tree.
 set -euo pipefail
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT

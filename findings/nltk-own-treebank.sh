@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# nltk 3.10.4: the readers of treebanks no longer read a folder of one's own.
+# nltk 3.10.4: the treebank readers no longer read a folder of your own.
 #
 # Expected: BracketParseCorpusReader(folder, files) reads bracketed trees in any folder, as its documentation and the
-# NLTK book (chapter 2, loading your own corpus) have it, and as NLTK 3.9.4 does, with a warning.
-# Seen: since 3.10 the reader raises PermissionError ("Security Violation", "Unauthorized path"), unless the folder is
-# among those of NLTK's data: some of these versions when the reader is made, others when it reads. So end programs
-# that have read a treebank for years. Tree.fromstring, given the text, does not ask.
-# Keep the treebank where NLTK keeps its data, or read the file yourself and give its text to Tree.fromstring.
+# NLTK book (chapter 2, loading your own corpus) say, and as NLTK 3.9.4 does, with a warning.
+# Seen: since 3.10 the reader raises PermissionError ("Security Violation", "Unauthorized path") unless the folder is
+# one of NLTK's data folders: in some of these versions when the reader is made, in others when it reads. So programs
+# that have read a treebank for years now fail. Tree.fromstring, given the text, does not check.
+# What to do: keep the treebank where NLTK keeps its data, or read the file yourself and pass its text to Tree.fromstring.
 set -euo pipefail
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # nltk 3.10.4: ProbabilisticProjectiveDependencyParser gives the least probable parse first.
 #
-# Expected: by its docstrings it "returns the most probable projective parse", and parse() "the most probable parse": of one
-# tree that, of several the best one first, as the probabilistic chart parsers (InsideChartParser) have it.
-# Seen: it gives all projective trees of the sentence that the words' pairs in training allow, sorted by probability from the
-# lowest up. So next(parser.parse(words)), the idiom for NLTK's parsers, is the worst of all: below, where four of five
-# trees of training hang "with" from the verb, the first parse hangs it from the noun. The docstring's own example has a
-# single parse, and does not show it. By compute_prob(), the parser's own model, the last tree is the best one.
+# Expected: according to its docstrings it "returns the most probable projective parse", and parse() returns "the most
+# probable parse". So it gives one tree, or several with the best one first, as the probabilistic chart parsers
+# (InsideChartParser) do.
+# Seen: it gives all projective trees of the sentence that the word pairs in training allow, sorted by increasing
+# probability. So next(parser.parse(words)), the idiom for NLTK's parsers, is the worst of all: below, four of five
+# training trees attach "with" to the verb, but the first parse attaches it to the noun. The docstring's own example has a
+# single parse and does not show this. According to compute_prob(), the parser's own model, the last tree is the best one.
 # What to do: take the last tree, list(parser.parse(words))[-1].
 set -euo pipefail
 place=$(mktemp -d)

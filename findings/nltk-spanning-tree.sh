@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# nltk 3.10.4: ProbabilisticNonprojectiveParser often gives a graph with a circle instead of the best tree.
+# nltk 3.10.4: ProbabilisticNonprojectiveParser often gives a graph with a cycle instead of the best tree.
 #
-# Expected: the docstring says that it follows McDonald (2005), who looks for the maximum spanning tree by an algorithm
-# that always finds it; so its one parse is the best tree for scores like those in the docstring's example.
-# Seen: from three words up, and more often the longer the sentence, the heads are no tree: words hang from each other
-# in a circle (below: 1 from 2, 2 from 3, 3 from 1), and no path leads there from the root. Now and then there is a
-# tree, but not the best one. Nothing is raised or warned of; the heads can be read and scored like any others.
-# What to do: networkx.maximum_spanning_arborescence finds the best tree for all the same scores, as trying all trees
-# shows; contains_cycle() of NLTK's graph tells of circles, though not of trees that are not the best.
+# Expected: the docstring says that it follows McDonald (2005), who searches for the maximum spanning tree with an algorithm
+# that always finds it. So the parser's one parse is the best tree for scores like those in the docstring's example.
+# Seen: from three words on, and more often the longer the sentence is, the heads do not form a tree: words depend on each
+# other in a cycle (below: 1 on 2, 2 on 3, 3 on 1) that no path from the root reaches. Sometimes there is a tree, but not
+# the best one. There is no error or warning, and the heads can be read and scored like any others.
+# What to do: networkx.maximum_spanning_arborescence finds the best tree for all the same scores, as a trial of all trees
+# shows. contains_cycle() of NLTK's graph detects cycles, but not trees that are not the best.
 set -euo pipefail
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# nltk 3.10.4: tgrep's operators for edges (>>, and >>') take nodes that look alike for the same node.
+# nltk 3.10.4: tgrep's edge operators (>>, and >>') take nodes that look alike for the same node.
 #
 # Expected: `NN >>, NP`, "a leftmost descendant of", finds only nodes at the left edge of an NP, as in TGrep2, whose syntax
-# nltk says that it supports; `NN >, NP`, "the first child of", does so.
-# Seen: it also finds each node below the NP whose label and words are those of the one at the edge: in
-# (NP (NN day) (IN by) (NN day)) both nouns are at the left edge, and both at the right one. What is
-# written from the upper node, `NP <<, NN`, is right. Trees are compared by value; any treebank repeats its words.
-# What to do: write such patterns from the upper node, or drop positions that are not at the edge.
+# nltk claims to support. `NN >, NP`, "the first child of", works in this way.
+# Seen: it also finds every node below the NP that has the same label and words as the one at the edge: in
+# (NP (NN day) (IN by) (NN day)) both nouns count as being at the left edge, and both at the right one. A pattern
+# written from the upper node, `NP <<, NN`, is right. Trees are compared by value, and any treebank repeats words.
+# What to do: write such patterns from the upper node, or discard positions that are not at the edge.
 set -euo pipefail
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # OpenVINO 2026.4.1: `import openvino` writes into the home directory and sends a message to its makers.
 #
-# Expected: importing a library to run models computes nothing, writes nothing and asks no other machine for anything;
-# what its documentation calls telemetry belongs to the conversion of models (`convert_model`, the command `ovc`).
-# Seen: the import alone, of nothing else, makes ~/intel with a number for the user (openvino_ga_cid) and a counter, and
-# sends the event "import" to Google Analytics in a thread, without asking. Its switch is a file in the home directory
-# (`opt_in_out --opt_out`), or CI=true in the environment: nothing that a program can say for itself.
-# Where the module openvino_telemetry cannot be imported, a stub takes its place: d2c imports OpenVINO so.
+# Expected: importing a library that runs models computes nothing, writes nothing and contacts no other machine.
+# What its documentation calls telemetry belongs to the conversion of models (`convert_model`, the command `ovc`).
+# Seen: the import alone makes ~/intel with a number for the user (openvino_ga_cid) and a counter, and
+# sends the event "import" to Google Analytics in a thread, without asking. It is switched off by a file in the home
+# directory (`opt_in_out --opt_out`) or by CI=true in the environment, so a program cannot switch it off itself.
+# What to do: keep the module openvino_telemetry from being imported; a stub then takes its place. d2c does this.
 set -euo pipefail
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT

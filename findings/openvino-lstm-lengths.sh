@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# OpenVINO 2026.4.1, CPU: an LSTMSequence whose batch and time are dynamic does not heed the lengths of its sequences.
+# OpenVINO 2026.4.1, CPU: an LSTMSequence with dynamic batch and time ignores the lengths of its sequences.
 #
 # Expected: as the operation's specification says, a sequence shorter than the longest one of a batch is computed over its
-# own steps: what is beyond its end is zero in the output, and the reverse direction begins at its own last step. So a
+# own steps: the output is zero beyond its end, and the reverse direction begins at its own last step. So a
 # sequence has the same states alone and beside a longer one, whatever stands in the padding.
-# Seen: with static shapes that holds. With dynamic ones, of the same graph and weights, the lengths are passed over
-# without a word: padding is read as if it were steps, states beyond the end are not zero, and those of the reverse
-# direction differ at every step. Only the forward direction, up to the end, is right. Networks that read sentences in
-# both directions so find something else for a sentence in each batch, and nothing fails.
-# d2c turns sentences with ReverseSequence, which does heed lengths, and computes both directions forward.
+# Seen: with static shapes that holds. With dynamic ones, for the same graph and weights, the lengths are silently
+# ignored: padding is read as if it were steps, states beyond the end are not zero, and those of the reverse
+# direction differ at every step. Only the forward direction, up to the end, is right. So networks that read sentences in
+# both directions give a sentence different results in different batches, and nothing fails.
+# What to do: reverse sentences with ReverseSequence, which respects lengths, and compute both directions forward, as d2c
+# does.
 set -euo pipefail
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# PYEVALB 0.1.3: F1 of EVALB's name, with brackets that EVALB does not count.
+# PYEVALB 0.1.3: it is named after EVALB, but its F1 counts brackets that EVALB does not count.
 #
-# Expected: "Evalb in Python version" gives the recall and precision of EVALB; for the Penn Treebank these are those of
-# collins.prm: without TOP and punctuation, PRT for ADVP, each bracket counted.
-# Seen: there are no parameters. TOP is a bracket, so that each sentence has one right; where punctuation hangs decides
-# how far its phrase reaches; PRT and ADVP differ. For two trees that differ in these alone it finds 60 %, where
-# collins.prm has 4 of 4. And brackets are a set: a phrase that stands over one of the same label and words, as in
-# (NP (NP (PRP it))), is matched once, but counted twice, so that a tree compared with itself has less than 100 %.
-# Its figures compare with no published one. Take EVALB, or a port that reads collins.prm.
+# Expected: "Evalb in Python version" gives the recall and precision of EVALB. For the Penn Treebank these are those of
+# collins.prm: without TOP and punctuation, PRT equal to ADVP, every bracket counted.
+# Seen: there are no parameters. TOP is a bracket, so every sentence has one bracket right; the attachment of punctuation
+# decides how far its phrase reaches; PRT and ADVP differ. For two trees that differ in these respects alone it gives
+# 60 %, where collins.prm has 4 of 4. Brackets are also treated as a set: a phrase over another one with the same label
+# and words, as in (NP (NP (PRP it))), is matched once but counted twice, so a tree compared with itself has less than
+# 100 %. Its figures cannot be compared with any published ones.
+# What to do: use EVALB, or a port that reads collins.prm.
 set -euo pipefail
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT

@@ -3,11 +3,11 @@
 #
 # Expected: nlp.add_pipe("conll_formatter") works, since spacy-conll asks for "spacy >=3.0.1", and spaCy's releases of one
 # minor version are compatible.
-# Seen: it works on spaCy 3.8.7 (confection 0.1.5), and on 3.8.18 (confection 1.3.4) raises ConfigValidationError: three
-# parameters of the factory are dicts by annotation and None by default. Older spaCy's checks, by pydantic 1, let None
-# pass as the default of anything; now a default is checked as a given value is. So it is with every factory
-# written like this, shown below with one of three lines: `def f(nlp, name, words: dict = None)` is refused.
-# Give empty dicts for the three, which mean the same; in factories of one's own, write Optional.
+# Seen: it works on spaCy 3.8.7 (confection 0.1.5), but on 3.8.18 (confection 1.3.4) it raises ConfigValidationError: three
+# parameters of the factory are annotated as dicts and are None by default. Older spaCy's checks, by pydantic 1, accepted
+# None as a default of any type; now a default is checked like a given value. The same happens with every factory
+# written in this way, shown below with one of three lines: `def f(nlp, name, words: dict = None)` is refused.
+# What to do: pass empty dicts for the three parameters, which mean the same; in your own factories, write Optional.
 set -euo pipefail
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT

@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # spaCy 3.8.18: in Indonesian some reduplicated words are one token, others three, by a list that takes seconds to load.
 #
-# Expected: a word that is said twice, the plural of Indonesian (anak-anak, children), is always one token, or always cut
-# at its hyphen; spacy.blank("id") takes about as long as spacy.blank("en"), since both have rules alone.
+# Expected: a doubled word, the plural of Indonesian (anak-anak, children), is always one token, or is always split
+# at its hyphen; spacy.blank("id") takes about as long as spacy.blank("en"), since both consist only of rules.
 # Seen: 15,600 words with hyphens are exceptions that stay whole, and all others are three tokens: anak-anak and
-# buku-buku (books) are one, wartawan-wartawan (journalists), and anak-anaknya (his children) are three. So a parser sees
-# the plurals of common and of rarer nouns as different constructions. Making the exceptions takes ten to twenty times as
-# long as all of English. Malay (ms) has 7,800 of these, other ones: buku-buku is three tokens there.
-# Treebanks differ: ICON (PACLIC 2023) cuts nearly every hyphen. What to do: decide by the treebank, and leave out of
-# Indonesian.Defaults.tokenizer_exceptions what has a hyphen between letters, or keep whole whatever has one.
+# buku-buku (books) are one, wartawan-wartawan (journalists) and anak-anaknya (his children) are three. So a parser sees
+# the plurals of common and of rarer nouns as different constructions. Building the exceptions takes ten to twenty times
+# as long as all of English. Malay (ms) has 7,800 of these, but different ones: buku-buku is three tokens there.
+# Treebanks differ: ICON (PACLIC 2023) splits at nearly every hyphen.
+# What to do: follow the treebank, and either remove words with a hyphen between letters from
+# Indonesian.Defaults.tokenizer_exceptions, or keep all such words whole.
 set -euo pipefail
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT

@@ -3,10 +3,10 @@
 #
 # Expected: `max_length` is "the maximum allowed length of text for processing", 1,000,000 characters as in any other
 # language, and a longer text is error E088, which says so and that max_length may be raised.
-# Seen: 16,383 letters of Japanese are cut into words; 16,384 (49,152 bytes of UTF-8) raise sudachipy.errors.SudachiError.
-# It is a limit of SudachiPy's tokenizer, whose input spaCy neither counts nor cuts; nlp.max_length changes nothing, and
-# a page of an encyclopaedia can be longer. Ideographs beyond the basic plane count four bytes: 12,287 are safe.
-# What to do: give it a sentence or a short paragraph at a time.
+# Seen: 16,383 letters of Japanese are split into words; 16,384 (49,152 bytes of UTF-8) raise sudachipy.errors.SudachiError.
+# This is a limit of SudachiPy's tokenizer, whose input spaCy neither measures nor splits. nlp.max_length changes nothing,
+# and a page of an encyclopaedia can be longer. Ideographs beyond the basic plane count four bytes: 12,287 are safe.
+# What to do: pass a sentence or a short paragraph at a time.
 set -euo pipefail
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT

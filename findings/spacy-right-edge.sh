@@ -2,12 +2,12 @@
 # spaCy 3.8.18: the right edge of a token in a non-projective d-tree can leave out words of its subtree.
 #
 # Expected: left_edge and right_edge are the first and the last word of a token's subtree, as the API reference says,
-# so doc[t.left_edge.i : t.right_edge.i + 1] is the phrase of t, the idiom by which phrases are had from d-trees.
-# Seen: over the four words w0 w1 w2 w3 with the heads 0 2 0 1 (one root, no circle; the arcs 0-2 and 1-3 cross) the
+# so doc[t.left_edge.i : t.right_edge.i + 1] is the phrase of t. This is the idiom for getting phrases from d-trees.
+# Seen: over the four words w0 w1 w2 w3 with the heads 0 2 0 1 (one root, no cycle; the arcs 0-2 and 1-3 cross) the
 # root's subtree is w0 w1 w3 w2, but its right_edge is w2: the idiom gives "w0 w1 w2" for the whole sentence. Of all
-# trees of four words, counted below, some have a wrong right edge and none a wrong left one. Nothing is raised or
-# warned of. token.subtree itself has all words, though not in the order of the sentence.
-# Sorting token.subtree gives the phrase; d2c finds yields itself.
+# trees of four words, counted below, some have a wrong right edge and none has a wrong left one. There is no error or
+# warning. token.subtree itself has all words, though not in the order of the sentence.
+# What to do: sort token.subtree to get the phrase; d2c finds yields itself.
 set -euo pipefail
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT

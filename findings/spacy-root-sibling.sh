@@ -2,13 +2,13 @@
 # spaCy 3.8.18: DependencyMatcher takes the root of a sentence for a sibling of its own children.
 #
 # Expected: "A $++ B" (also "$+", "$--" and "$-") holds if "A and B have the same parent", as the reference says, which
-# refers to Semgrex; a root has no parent, so it is nobody's sibling.
+# refers to Semgrex. A root has no parent, so it is nobody's sibling.
 # Seen: spaCy's root is its own head, so its children count as its siblings: in "Ann sleeps soundly" a search for
-# siblings by "$++" finds (sleeps, soundly), a head and its dependent. The opposite operator does not find the pair the
-# other way round: "$++" and "$--" are not converse. Of all trees of four words, counted below, all matches too many are
-# of this kind, and none is missing. In some 600 sentences of UD English GUM it was 1,337 of the 12,779 matches of
-# "$++", one in ten.
-# Ask for the parent as well (a third node P with A < P): all matches are siblings then, as checked below.
+# siblings by "$++" finds (sleeps, soundly), a head and its dependent. The opposite operator does not find this pair in
+# reverse order: "$++" and "$--" are not converse. Over all trees of four words, counted below, every superfluous match is
+# of this kind, and none is missing. In some 600 sentences of UD English GUM, 1,337 of the 12,779 matches of
+# "$++" were of this kind, one in ten.
+# What to do: ask for the parent as well (a third node P with A < P). Then all matches are siblings, as checked below.
 set -euo pipefail
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# spaCy 3.8.18: Span.subtree has words twice, in projective d-trees too.
+# spaCy 3.8.18: Span.subtree yields words twice, even in projective d-trees.
 #
 # Expected: each word once, since the reference calls it the "tokens within the span and tokens which descend from
-# them"; so the joined text of span.subtree is the span with all that belongs to it.
-# Seen: it is the subtrees of the words left of the span that hang from it, the span, and the same on the right. A word
-# of the span that hangs from such a word outside comes again with that one's subtree: for "ate the" in "He ate the
-# cake" it is "He ate the the cake". So it is with one in five spans of two words in all projective trees of five words,
-# counted below. No word is ever left out, and Token.subtree has none twice. Nothing is raised or warned of.
-# Put the words of the span's Token.subtree into a set, and sort: the last check below.
+# them"; so the joined text of span.subtree is the span with everything that belongs to it.
+# Seen: it consists of the subtrees of the words left of the span that depend on it, the span, and the same on the right.
+# If a word of the span depends on such a word outside, it comes again with that word's subtree: for "ate the" in "He ate
+# the cake" the result is "He ate the the cake". This happens with one in five spans of two words in all projective trees
+# of five words, counted below. No word is ever left out, and Token.subtree has none twice. There is no error or warning.
+# What to do: put the words of the span's Token.subtree into a set, and sort it, as in the last check below.
 set -euo pipefail
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT

@@ -2,13 +2,13 @@
 # spaCy 3.8.18: when a token is split, its parts take tags, labels, morphology and entities of the words that follow.
 #
 # Expected: "attributes are inherited from the original token" where none are given (docstring of retokenizer.split).
-# Seen: only the first part inherits. The second has the attributes of the next word, the third of the one after, and
-# past the end of the Doc none: n't of "They don't often go" is an adverb labelled advmod because "often" is. A part
-# without a label counts as its own head, whatever head was given: in "I live in NewYork", the reference's own example,
-# split without attrs, York is a root, and "in" has no object.
-# Of all attributes below, of parts after the first, none is inherited; those asked for by `attrs` are as asked. Nothing
-# is raised or warned of. It meets whoever splits contractions or compounds of a parsed Doc.
-# Give TAG, POS, DEP, MORPH and ENT_TYPE for each part in `attrs`: heads and labels are right then.
+# Seen: only the first part inherits. The second part has the attributes of the next word, the third those of the one
+# after, and beyond the end of the Doc none: n't of "They don't often go" is an adverb labelled advmod because "often" is.
+# A part without a label counts as its own head, whatever head was given: in "I live in NewYork", the reference's own
+# example, split without attrs, York is a root, and "in" has no object.
+# Of the attributes below, none is inherited by parts after the first; those given in `attrs` are as given. There is no
+# error or warning. This affects anyone who splits contractions or compounds of a parsed Doc.
+# What to do: give TAG, POS, DEP, MORPH and ENT_TYPE for each part in `attrs`. Heads and labels are right then.
 set -euo pipefail
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT

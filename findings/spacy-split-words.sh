@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# spaCy 3.8.18: its scorer gives a UAS, LAS and token accuracy of 100 to a parse without one word of the treebank.
+# spaCy 3.8.18: its scorer gives a UAS, LAS and token accuracy of 100 to a parse that has no word of the treebank.
 #
-# Expected: Scorer counts what is predicted and what is gold, so words that a tokenizer cuts too finely cost precision,
+# Expected: Scorer counts what is predicted and what is gold, so words that a tokenizer splits too finely cost precision,
 # as in the CoNLL 2018 evaluation (udtools), where only words with the same characters are aligned. The reference says
 # nothing else under score_deps and score_token_attr, and defines token_acc as "number of correct tokens / number of
 # predicted tokens".
 # Seen: all parts of a gold word stand for that word, in a set: however many there are, together they count as one
-# prediction, and a right one. Below, a sentence is "parsed" with its words cut at hyphens, then with every letter a
-# word, all parts hanging from the last part of their word's head. spaCy finds UAS, LAS, POS and token_acc 100 both
+# prediction, and a right one. Below, a sentence is "parsed" with its words split at hyphens, then with every letter as a
+# word; all parts depend on the last part of their word's head. spaCy finds UAS, LAS, POS and token_acc 100 both
 # times. udtools finds a third of the words and no right head the first time, and nothing the second. Only spaCy's
-# token_f tells. With the same two the other way round, gold words being the finer ones, spaCy's UAS is 0.
-# Compare parsers that tokenize by udtools, or with the treebank's words given; read spaCy's UAS only beside token_f.
+# token_f shows it. With the same two the other way round, so that gold words are the finer ones, spaCy's UAS is 0.
+# What to do: compare parsers with udtools, or give them the treebank's words; read spaCy's UAS only beside token_f.
 set -euo pipefail
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT

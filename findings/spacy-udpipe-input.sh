@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# spacy-udpipe 1.0.0 on spaCy 3.8.18: sentences and words of one's own are refused, and documents have another text.
+# spacy-udpipe 1.0.0 on spaCy 3.8.18: ready-made sentences and words are refused, and documents have another text.
 #
 # Expected: nlp(text) takes a string, a list of sentences, or a list of lists of words, as its README says ("unprocessed",
 # "presegmented", "pretokenized"); it asks for spaCy >=3.0,<4. And doc.text is the text, as in spaCy, whose tokenizers
 # never change it, so that token.idx finds the word there.
-# Seen: both lists raise ValueError (E1041): spaCy checks the type before it comes to the tokenizer, in whose place UDPipe
-# is. And whatever blanks a string has, its document has one between words and none before the first: after two blanks
-# or a line break every idx, and every span found in the text by characters, is too far left. Nothing warns.
+# Seen: both kinds of lists raise ValueError (E1041): spaCy checks the type before it calls the tokenizer, whose place
+# UDPipe takes. And whatever blanks a string has, its document has one between words and none before the first: after two
+# blanks or a line break every idx, and every span found in the text by characters, is too far left. There is no warning.
 # What to do: nlp.tokenizer(words) takes the lists and is all there is to this pipeline, which has no components. For
-# places in the text, look up the words one after the other from where the last one ended.
+# places in the text, look up the words one after the other, each from the end of the one before.
 set -euo pipefail
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT

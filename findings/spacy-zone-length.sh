@@ -4,8 +4,8 @@
 # Expected: len(nlp.vocab) is "the current number of lexemes stored", as the API reference says, and the words of a
 # memory zone are gone after it. So after any number of zones the length is what it was, and equals the number of
 # lexemes that iterating yields.
-# Seen: `_clear_transient_orths` takes the words out, but leaves the length: of one word in a thousand zones one after
-# the other, it is 1,000 more than before, while iterating yields as many as before and the word is not in it. Who
+# Seen: `_clear_transient_orths` removes the words but does not reduce the length: after one word in a thousand successive
+# zones, it is 1,000 more than before, while iterating yields as many as before and the word is not among them. Anyone who
 # watches len(nlp.vocab) to see whether zones keep memory flat is told that they do not.
 # len(nlp.vocab.strings) and the memory of the process are as expected. d2c parses in zones and looks at neither.
 set -euo pipefail

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# stanza 1.15.0: empty nodes of CoNLL-U are left out when it is read, and the arcs that lead to them stay.
+# stanza 1.15.0: empty nodes of CoNLL-U are left out when it is read, but the arcs that lead to them stay.
 #
-# Expected: CoNLL.conll2doc and CoNLL.write_doc2conll give back the words, empty nodes and columns of a valid file: a
-# Document of Stanza's has empty words, which are written.
-# Seen: by default (ignore_gapping=True) the file's empty nodes are skipped, with no warning. DEPS of the other words goes
-# on naming them as heads, so that what is written is no valid CoNLL-U: a graph with heads that are not there. In the
-# enhanced trees of UD these are the verbs that a second clause leaves out.
-# Read with ignore_gapping=False, which keeps all.
+# Expected: CoNLL.conll2doc and CoNLL.write_doc2conll give back the words, empty nodes and columns of a valid file:
+# Stanza's Document has empty words, which are written.
+# Seen: by default (ignore_gapping=True) the file's empty nodes are skipped without a warning. DEPS of the other words
+# still names them as heads, so the output is not valid CoNLL-U: a graph with heads that do not exist. In the
+# enhanced trees of UD these nodes are the verbs that a second clause leaves out.
+# What to do: read with ignore_gapping=False, which keeps all of them.
 set -euo pipefail
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT

@@ -3,12 +3,12 @@
 #
 # Expected: chuliu_edmonds_one_root takes any scores ("scores[x][y] should be the cost for assigning y to be the head of
 # x", and the paper that it cites sets no condition), and the best tree is the same if a number is added to all of them.
-# Seen: arcs from the root are made dearer by the least score times the number of words. This is a penalty only where
-# the least score is below zero, and enough only where it is far below: with probabilities, counts of votes or other
-# positive scores the same arcs are rewarded instead, and where more than one is then taken an AssertionError is raised.
-# Below: random scores between 0 and 1 fail for most sentences of four words, the same less 1 for none, though the best
-# tree is the same. What is returned at all is the best tree. log probabilities, as in Stanza's own parser, are safe.
-# Subtract the greatest score from all, which changes no tree.
+# Seen: arcs from the root are penalised by the smallest score times the number of words. This is a penalty only if
+# the smallest score is below zero, and is large enough only if it is far below. With probabilities, counts of votes or
+# other positive scores the same arcs are rewarded instead, and if more than one is then taken, AssertionError is raised.
+# Below, random scores between 0 and 1 fail for most sentences of four words, the same scores minus 1 for none, though the
+# best tree is the same. Any tree that is returned is the best one. Log probabilities, as in Stanza's own parser, are safe.
+# What to do: subtract the greatest score from all, which changes no tree.
 set -euo pipefail
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # threadpoolctl 3.8.0: two Python threads that limit BLAS at the same time leave it at one thread for good.
 #
-# Expected: after `with threadpool_limits(1)` in two threads that overlap, OpenBLAS has as many threads as before both. The
+# Expected: after `with threadpool_limits(1)` in two overlapping threads, OpenBLAS has as many threads as before both. The
 # class for OpenBLAS says that its size "can only be set by a single thread", that others "silently do nothing", and that
 # `with` blocks clear the controlling thread when they are done, "including when nested".
-# Seen: the second thread's limit does nothing, but it remembers the limit of the first as what was there before. When the
-# first has left, the second is in control, and puts that back: 1, for the whole process, with no warning.
-# Also seen: a limit of one kind puts back all kinds when it ends, unless they are selected first.
-# Keep the limits in a list for all threads, and let whoever leaves lift the newest: then the last one lifts the first.
+# Seen: the second thread's limit does nothing, but it remembers the limit of the first as the earlier value. When the
+# first thread has left, the second is in control and restores that value: 1, for the whole process, without a warning.
+# Also seen: when a limit of one kind ends, it restores all kinds, unless they are selected first.
+# What to do: keep the limits in one list for all threads, and let each thread that leaves lift the newest one. Then the
+# last thread lifts the first limit.
 set -euo pipefail
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT

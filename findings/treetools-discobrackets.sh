@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # treetools 1.0.2: discobrackets are written with words numbered from 1, but read as if numbered from 0.
 #
-# Expected: it reads what it writes; the reader's docstring, too, numbers the words of n from 1 to n.
-# Seen: every word is replaced by the next one, and the last by the number 0, in a tree otherwise right. Nothing is
-# raised or warned of while reading. Numbered from 0, the same line is read right.
-# Subtract 1 from all numbers before reading, or keep trees as export.
+# Expected: it reads what it writes; the reader's docstring, too, numbers n words from 1 to n.
+# Seen: every word is replaced by the next one, and the last by the number 0; the rest of the tree is right. There is no
+# error or warning while reading. If numbered from 0, the same line is read correctly.
+# What to do: subtract 1 from all numbers before reading, or keep trees as export.
 set -euo pipefail
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT

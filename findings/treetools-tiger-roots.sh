@@ -3,9 +3,9 @@
 #
 # Expected: nodes without a parent, as punctuation often is, are put below VROOT, as the same reader does with a single
 # root and as treetools does in export, where their parent is 0.
-# Seen: such a sentence is left out. A line on stderr says so, and with the option quiet nothing does; nothing is
+# Seen: such a sentence is left out. A line on stderr says so, except with the option quiet; no error is
 # raised. Of the PCC's 1,729 sentences 131 are read.
-# Add a node VROOT over the nodes without a parent: the sentence is read then, as checked below.
+# What to do: add a node VROOT over the nodes without a parent. Then the sentence is read, as checked below.
 set -euo pipefail
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT

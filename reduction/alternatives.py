@@ -1,7 +1,7 @@
-"""The likely d-trees of a d-parser that labels arcs and says how probable others are, best first.
+"""The likely d-trees of a d-parser that labels arcs and says how probable others are: its own, then the best.
 
-They are the k best over its packed arcs (`d2c.packed.k_best`), by the probabilities of these alone. An arc of
-the d-parser's own tree has the label of that, another one the label that is its most probable.
+The others are the best over its packed arcs (`d2c.packed.k_best`), by the probabilities of arcs alone. An arc
+of the d-parser's own d-tree keeps its label; any other arc gets its most probable label.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from d2c.trees.dtree import DTree
 
 
 def likely_dtrees(dtree: DTree, k: int, continuous: bool) -> list[tuple[float, DTree]]:
-    """Return the d-tree as it is, and the k best others or one less, each with the sum of the logarithms of
-    its arcs' probabilities.
+    """Return the d-tree as it is, and at most k of the best others, each with the sum of the logarithms of
+    its arcs' probabilities; the d-tree alone, with 0, if it has no packed arcs.
 
-    continuous: only projective ones; where the d-tree's own heads have to be repaired, the sum is of these
+    continuous: only projective others; where the d-tree's own heads need repair, its sum is of repaired heads
     """
     own = backbone_of(dtree, continuous, Counter())
     arcs = packed_arcs(own)
@@ -35,7 +35,7 @@ def likely_dtrees(dtree: DTree, k: int, continuous: bool) -> list[tuple[float, D
 
 
 def _over(heads: tuple[int, ...], own: DTree, arcs: PackedArcs) -> DTree:
-    """Return the d-tree with other heads, and new labels for new arcs, if any are known."""
+    """Return the d-tree with other heads, and new labels for new arcs, if arcs have any labels."""
     labels = own.labels
     if labels is not None and arcs.labels is not None:
         likely = arcs.labels.logs[arcs.of_tree(heads)].argmax(axis=1).tolist()

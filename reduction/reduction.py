@@ -36,7 +36,7 @@ from d2c.trees.unaries import Chain, restore_unaries
 REDUCTION_FORMAT = 2  # of the model directory
 _FILE, _UNARIES = "reduction.json", "unaries"
 _BATCH = 500  # sentences that labeler and unary classifier see at once
-_DTREES = 4  # that are looked at for each c-tree that is wanted
+_DTREES = 4  # d-trees that are considered for each c-tree asked for
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +57,7 @@ class ReductionFile(ReductionSettings):
     """What the JSON file of a route holds: its settings, and what was learned.
 
     unaries: whether there is a classifier of unary chains
-    arcs:    what packed arcs count for, see `d2c.packed.scoring.ArcScoring`; models of 0.2.0 have none
+    arcs:    how packed arcs are scored, see `d2c.packed.scoring.ArcScoring`; the files of 0.2.0 lack it
     lone:    see `Route`
     """
 
@@ -73,10 +73,10 @@ class ReductionFile(ReductionSettings):
 class DecodedBatch(NamedTuple):
     """Decoded sentences.
 
-    ctrees: unaryless ones
-    chains: of each c-tree, the unary nodes above each of its nodes; empty where nothing says them
-    shares: of each c-tree, how sure the label of each of its tokens is; empty where nobody asked
-    of_chains: of each c-tree, how sure the chain of each of its nodes is; empty where labels say the chains
+    ctrees: without unary nodes
+    chains: for each c-tree, the chain of unary nodes above each of its nodes; empty where none are known
+    shares: for each c-tree, how sure the label of each token is; empty where that was not asked for
+    of_chains: for each c-tree, how sure the chain of each node is; empty without a classifier of chains
     """
 
     ctrees: list[CTree]
@@ -90,9 +90,9 @@ class Reduction(Route):
 
     Its parameters are the fields of `ReductionSettings`.
 
-    Learned by `fit`: the symbols of the treebank, the commonest for each head's tag, the commonest wrapper,
-    and, unless the labels carry them, a classifier of unary chains. Unfitted, it encodes and decodes without
-    unaries and with any symbol. Raises ValueError for parameters out of range.
+    Learned by `fit`: the symbols of the treebank, the commonest symbol for each tag of a head, the commonest
+    wrapper, and, unless the labels carry unary nodes, a classifier of unary chains. Unfitted, it decodes with
+    any symbol, and with no unary nodes but those in labels. Raises ValueError for parameters out of range.
     """
 
     abilities = RouteAbilities(confidences=True, k_best=True, k_best_arcs=True)
@@ -115,7 +115,7 @@ class Reduction(Route):
         self.arcs_ = ArcScoring()
 
     def _fit(self, trees: TrainingTrees) -> None:
-        """Learn from c-trees, read once; there is no need of `dev` and d-trees."""
+        """Learn from the c-trees, which are read once; `dev` and d-trees are not used."""
         self.gaps_ = False
         seen: set[str] = set()
         by_tag: defaultdict[str, Counter[str]] = defaultdict(Counter)
@@ -168,8 +168,8 @@ class Reduction(Route):
                 yield _with_unaries(ctree, shares, chains or [()] * (ctree.root + 1), of_chains)
 
     def _decode_k_best(self, dtree: DTree, k: int, constraints: SpanConstraints | None) -> Sequence[Ranked]:
-        """Return the c-trees of the k best d-trees that packed arcs hold, by their shares of all that were
-        looked at: `_DTREES` for each c-tree, since several d-trees may have the same constituents."""
+        """Return the k best c-trees over packed arcs, each with the logarithm of its share among the d-trees
+        considered: `_DTREES` for each c-tree, since several d-trees may have the same constituents."""
         if packed_arcs(dtree) is None:
             return super()._decode_k_best(dtree, k, constraints)
         logs, labelled = zip(*self._k_best_dtrees(dtree, _DTREES * k), strict=True)
@@ -220,7 +220,7 @@ class Reduction(Route):
         return load_head_rules(self.head_rules)
 
     def _decoded(self, dtrees: Iterable[DTree], repairs: Repairs, sure: bool) -> Iterator[DecodedBatch]:
-        """Label, decode, and recover unary nodes; sure: ask how sure labels are."""
+        """Yield decoded d-trees in batches, with their unary nodes; if `sure`, with shares of labels."""
         for taken in batches(dtrees, _BATCH):
             shares: Sequence[Sequence[float]] = ()
             if sure:
@@ -233,12 +233,12 @@ class Reduction(Route):
     def _relabel_with_shares(
         self, dtrees: Iterable[DTree], counts: Counter[str]
     ) -> list[tuple[DTree, Sequence[float]]]:
-        """Return what `relabel` does, and how sure each label is [n]: 1, since d-parsers give none."""
+        """Return what `relabel` does, and the share of each label [n]: 1, since d-parsers give no shares."""
         return [(dtree, (1.0,) * len(dtree.heads)) for dtree in dtrees]
 
     def _k_best_dtrees(self, dtree: DTree, k: int) -> list[tuple[float, DTree]]:
-        """Return the best d-trees that packed arcs hold, some k, labelled, first that of `relabel`; each with
-        the logarithm of what it counts for: here, the probabilities of its arcs."""
+        """Return about k of the best d-trees that packed arcs hold, labelled, the one of `relabel` first;
+        each with its score: here, the logarithm of the probability of its arcs."""
         from d2c.reduction.alternatives import likely_dtrees  # only here: it needs numba
 
         return likely_dtrees(dtree, k, self.is_continuous)
@@ -297,8 +297,8 @@ class Reduction(Route):
         return ordered, order.spines
 
     def _read(self, dtree: DTree, counts: Counter[str]) -> Order:
-        """Return the order that labels encode, of spines only those of known symbols; count those with empty
-        ones."""
+        """Return the order that labels encode, without spines that hold unknown symbols; spines with an empty
+        symbol are counted as unreadable."""
         if dtree.labels is None:
             dtree = DTree(dtree.tokens, dtree.heads, labels=("_",) * len(dtree.heads))
         order = self.encoder.decode(dtree)
@@ -319,15 +319,15 @@ class Reduction(Route):
 def _with_unaries(
     ctree: CTree, labels: Sequence[float], chains: Sequence[Chain], of_chains: Sequence[float]
 ) -> tuple[CTree, Confidences]:
-    """Return the c-tree of a unaryless one with its unary nodes, and how sure each of its nodes is.
+    """Return a unaryless c-tree with its unary nodes put back, and how sure each of its nodes is.
 
     A node of the unaryless c-tree was made by the labels of the modifiers that attach in it: it is as sure as
-    the least sure of these, by the labeler. A d-parser's labels come without scores and count as 1. A unary
-    node is as sure as the choice of its chain. These are shares of scores that were trained with margins:
-    they rank, they are not calibrated. Linear time.
+    the least sure of these labels according to the labeler. A d-parser's labels have no scores and count as
+    1. A unary node is as sure as the choice of its chain. All of these are shares of scores that were trained
+    with margins: they rank nodes, but are not calibrated. Linear time.
 
-    labels:            [n] how sure those of tokens are
-    chains, of_chains: [n + K] the chain above each node, and how sure that is
+    labels:            [n] how sure the label of each token is
+    chains, of_chains: [n + K] the chain above each node, and how sure this chain is
     """
     assert ctree.head_children is not None
     n, heads = len(ctree.tokens), ctree.lexical_heads()
@@ -342,6 +342,6 @@ def _with_unaries(
 
 
 def _unwrapped(ctree: CTree) -> CTree:
-    """Return the c-tree whose wrapper, put at the top by labels or chains, is `top`, as in files."""
+    """Return the c-tree with a wrapper that labels or chains put at its top moved to `top`, as in files."""
     at_top = ctree.top is None and ctree.children and len(ctree.children[-1]) == 1
     return unwrap(ctree, clean=False) if at_top else ctree

@@ -32,14 +32,14 @@ def complete_order(
 ) -> DTree:
     """Return the head-ordered d-tree nearest to heads that form a tree and to what their labels say.
 
-    - continuous: crossing arcs are lifted as little as possible; a lifted arc joins the event by which the
-      modifier that it leaves was attached. Then the event of a closer modifier is lowered as far as nesting
-      demands, no further.
-    - an unreadable event becomes that of the next modifier towards the head (1 where there is none).
-    - then modifiers of one event take the symbol of the one closest to the head (of two equally close, the
-      left) that has a readable one; where none has, default_symbol(tag of the head).
+    - continuous: crossing arcs are lifted as little as possible. A lifted token joins the event of that
+      modifier of its new head below which it hung.
+    - An unreadable event becomes that of the next modifier towards the head (1 where there is none).
+    - continuous: the event of a closer modifier is lowered as far as nesting demands, no further.
+    - Modifiers of one event take the symbol of the modifier closest to the head (of two equally close, the
+      left) that has a readable symbol; where none has, default_symbol(tag of the head).
 
-    Section 4.3 names the symbols before nesting. But nesting makes events equal, so symbols would have to
+    Section 4.3 makes symbols agree before nesting. But nesting makes events equal, so symbols would have to
     agree once more.
     """
     symbols, events, _ = order
@@ -61,7 +61,7 @@ def complete_order(
 def _lift(
     heads: Sequence[int], symbols: list[str | None], events: list[int], counts: Counter[str]
 ) -> Sequence[int]:
-    """Return projective heads; give each lifted arc the symbol and the event of the modifier that it left."""
+    """Return projective heads; give lifted tokens the symbol and event of the modifier they hung below."""
     lifted = projectivize(heads)
     was = list(zip(symbols, events, strict=True))
     for m, (old, new) in enumerate(zip(heads, lifted, strict=True)):
@@ -100,7 +100,7 @@ def _agree(
     default: str,
     counts: Counter[str],
 ) -> None:
-    """Give modifiers of one event the symbol of the closest one (section 4.3), or else the default."""
+    """Give modifiers of one event the symbol of the closest that has one (section 4.3), or the default."""
     agreed: dict[int, str] = {}
     for m in sorted(modifiers, key=lambda m: abs(m - h)):
         symbol = symbols[m]

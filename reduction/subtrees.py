@@ -11,12 +11,12 @@ def spans(first: Longs, last: Longs, parents: Longs) -> tuple[Longs, Longs]:
     """Return the least of `first` and the greatest of `last` in each node's subtree [N]. Takes log(depth)
     rounds.
 
-    parents: [N] of each node; a root's is itself. Where the parents form cycles, whatever comes of that.
+    parents: [N] of each node; a root is its own parent. Where parents form a cycle, the result is arbitrary.
     """
     first, last = first.copy(), last.copy()
     for _ in range(len(parents).bit_length()):
         # Now `parents` are the ancestors at distance 2^round, or roots.
-        np.minimum.at(first, parents, first.copy())  # that values count twice does no harm
+        np.minimum.at(first, parents, first.copy())  # values that count twice do no harm
         np.maximum.at(last, parents, last.copy())
         further = parents[parents]
         if (further == parents).all():

@@ -3,9 +3,9 @@
     python scripts/bench_cky.py [--sentences N] [--epochs 5] [--labels] [--no-context] [--stanford]
 
 Trained on CRAFT train (or N sentences, drawn evenly; 1243 are 5 %), gold tags, traces and function tags
-removed, d-trees by the Collins table, or CRAFT's own, in the Stanford convention, whose heads c-trees have
-then. Scored on the gold d-trees of CRAFT dev with EVALB, collins.prm. Everything runs on one core, after a
-warm-up that compiles; decoding is timed with all from DTree to CTree in it. What PAD's own C++ took is in
+removed; d-trees by the Collins table, or (--stanford) CRAFT's own, in the Stanford convention, whose heads
+the c-trees then have. Scored on the gold d-trees of CRAFT dev with EVALB, collins.prm. Everything runs on one
+core, after a warm-up that compiles; decoding is timed from DTree to CTree. What PAD's own C++ took is in
 docs/lab/chart.md. Reads $D2C_TREEBANKS (default ../shared/treebanks).
 """
 
@@ -66,7 +66,7 @@ def main(
 
 
 class Trees(NamedTuple):
-    """C-trees, and a d-tree of each."""
+    """C-trees, and a d-tree for each."""
 
     ctrees: list[CTree]
     dtrees: list[DTree]

@@ -2,14 +2,14 @@
 
     python scripts/bench_encoder.py [--engines torch,openvino] [--sentences 400] [--of-dev 500] [--runs 5]
 
-First table: engines work in turn, so that other load meets all, on sentences of MASC's text of about 25
+First table: engines work in turn, so that other load affects all, on sentences of MASC's text of about 25
 words. Figures are medians of words a second of CPU time, one thread, of the d-parser alone and from words to
-trees, and ratios to the first engine. Second one: each parses sentences of the dev part of each treebank,
-evenly spread; how many trees differ from the first engine's, and F1 (EVALB, `collins.prm`; words given,
-tags predicted).
+trees, and ratios to the first engine. Second table: each engine parses sentences of the dev part of each
+treebank, evenly spread; how many trees differ from the first engine's, and F1 (EVALB, `collins.prm`; words
+given, tags predicted).
 
-`torch` and `openvino` multiply in bfloat16 where the CPU can, `torch-f32` and `openvino-f32` in float32.
-That is not a CPU with AVX2 alone: most products of OpenVINO in float32 are MLAS's, which heeds no
+`torch` and `openvino` multiply in bfloat16 where the CPU can, `torch-f32` and `openvino-f32` in float32. The
+latter do not show a CPU with AVX2 alone: most products of OpenVINO in float32 are MLAS's, which ignores
 ONEDNN_MAX_CPU_ISA. Needs the extras `transformers` and `fast`. Reads $D2C_TREEBANKS (default
 ../shared/treebanks).
 """

@@ -1,4 +1,4 @@
-"""Speed and memory of d2c, and of another one in turn.
+"""Speed and memory of d2c, and of another version of it in turn.
 
     python scripts/bench_house.py [OTHER] [--runs 5] [--rows cky,en] [--train X.mrg] [--dev Y.mrg]
 
@@ -9,10 +9,10 @@ sentences of dev, from words to JSON with confidences or to brackets, without lo
 `load` (`d2c.load()`) and `first-tree` of a text; `encode-file`, `decode-file` (of a reduction) and
 `evaluate-file` on all of train, beside `nltk-kept` and `nltk-dropped`, where NLTK merely reads it;
 `read-TREEBANK` and `read-FORMAT` read train of a treebank, or CRAFT's in a format, as all commands do; `en`
-and `en-small` on all words of dev. `-2`: two processes. `compile-ROUTE-train` and `-parse` compile kernels,
-less `compile-nothing`. All others work once unmeasured, with compiled kernels. Both versions work in turn, so
-that other load meets both. Figures are medians: seconds by the clock and of CPU time, the latter also by word
-where words are counted, and the peak of memory of a process; ratios are here / other. `same`: equal results.
+and `en-small` on all words of dev. `-2`: two processes. `compile-ROUTE-train` and `-parse` compile kernels;
+subtract `compile-nothing`. All others work once unmeasured, so kernels are compiled. Both versions work in
+turn, so that other load affects both. Figures are medians: seconds by the clock and of CPU time, the latter
+also per word if words are counted, and the peak memory of a process; ratios: here / other. `same`: results.
 Below stand the sizes of train and dev. Reads $D2C_TREEBANKS (default ../shared/treebanks), unless --train and
 --dev name files in brackets.
 """
@@ -90,10 +90,10 @@ FEW = 40  # sentences, where kernels are compiled
 
 
 class Part:
-    """A process that works again for each line that it is sent. words: that it works on, if it counts them"""
+    """A process that works again for each line that it is sent. words: how many per run; 0: not counted"""
 
     def __init__(self, python: Sequence[str], *arguments: str) -> None:
-        # -P: of what lies beside the program nothing is imported.
+        # -P: nothing beside the program is imported.
         started = [*python, "-P", house.__file__, *arguments]
         self.process = subprocess.Popen(started, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.words = int(sum(self._answer()))
@@ -188,7 +188,7 @@ def main(
 
 
 def python_of(other: Path) -> list[str]:
-    """Return how Python with another d2c is run; a checkout's comes before the one that is installed."""
+    """Return the command of a Python with another d2c; that of a checkout precedes the installed one."""
     if other.is_dir():
         return ["env", f"PYTHONPATH={other.absolute()}", sys.executable]
     return [str(other.absolute())]

@@ -2,8 +2,8 @@
 
     python scripts/bench_long.py [MODEL...] [--against DIRECTORY] [--sizes 10,25,...] [--words N] [--lines N]
 
-Each row is a run over as many lines as have about so many words (--words; at least one line), of words of
-TREES without their marks (--marks: with them) one after the other: what speech recognition writes. CPU
+Each row is a run over as many lines as have about --words words in all (at least one line). Lines are words
+of TREES one after the other, without marks (--marks: with them), as speech recognition writes them. CPU
 seconds are those of the process less those of a run over one word. With --against, each run is repeated with
 the d2c of that directory (a checkout of an earlier commit), in turn, and the ratio of both is shown; a run
 that takes more than --limit CPU seconds is ended. With --lines, one row: so many lines of --sizes words each,
@@ -68,7 +68,7 @@ def main(
         text = Path(directory, "words.txt")
         for model in models or ("en", "en-small"):
             text.write_text("word\n")
-            for package in packages:  # what is compiled once, is compiled now
+            for package in packages:  # whatever is compiled only once is compiled now
                 cost(package, model, text, limit)
             starts = [run_ for package in packages if (run_ := cost(package, model, text, limit))]
             for size in map(int, sizes.split(",")):

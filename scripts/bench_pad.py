@@ -31,7 +31,7 @@ from d2c.trees.heads import load_head_rules
 from treebanks.files import known
 
 HEADS = "pad"  # the table that PAD's generator has
-RULES, PARTS, DTREES = range(3)  # what it writes, by its own numbers
+RULES, PARTS, DTREES = range(3)  # what the generator writes, by its own numbers
 DECODE = """
 import sys
 from pathlib import Path
@@ -59,7 +59,7 @@ def main(pad: Path | None, sentences: int, epochs: int, runs: int, python2: str,
     """Train both, convert, and print a table."""
     craft, headed = known("craft", sentences), load_head_rules(HEADS).headed
     train, dev = ([*map(headed, craft.trees(part))] for part in ("train", "dev"))
-    tags = {tag for ctree in train for tag in ctree.tokens.tags}  # PAD ends at others
+    tags = {tag for ctree in train for tag in ctree.tokens.tags}  # PAD stops at other tags
     dev = [ctree for ctree in dev if tags.issuperset(ctree.tokens.tags)]
     with scratch() as work:
         commands = {"cky": of_cky(train, dev, epochs, work)}
@@ -115,7 +115,7 @@ def of_pad(
     given = ["--grammar", rules, "--annotations", parts, "--conll", dtrees["train"], "--model", model]
     command = [program / "padt", *given, *options]
     subprocess.run([*map(str, command)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
-    # Its status says nothing: it ends with an error when all is converted, too
+    # PAD's status says nothing: it ends with an error even when all is converted
     convert = ["sh", "-c", '"$0" --model "$1"; true', str(program / "pad"), str(model)]
     whole, one = dtrees["dev"].read_bytes(), dtrees["one"].read_bytes()
     done = subprocess.run(convert, input=whole, capture_output=True).stdout.count(b"(TOP")

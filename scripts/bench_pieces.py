@@ -1,10 +1,10 @@
-"""What sentences lose that are parsed in pieces: F1 of them whole and in pieces.
+"""What sentences lose by being parsed in pieces: F1 of whole sentences and of the same in pieces.
 
     python scripts/bench_pieces.py [MODEL...] [--words 40]
 
-Of each dev part the sentences of more than so many words are parsed whole, then in pieces of at most so many,
-as longer ones are (`--max-words`): F1 by EVALB, `collins.prm`; words given, tags predicted. `cut` is how many
-cuts there are for a sentence. Reads $D2C_TREEBANKS (default ../shared/treebanks).
+The sentences of each dev part with more than --words words are parsed whole, then in pieces of at most so
+many, as very long ones always are (`--max-words`): F1 by EVALB, `collins.prm`; words given, tags predicted.
+`cuts` are those in a sentence, on average. Reads $D2C_TREEBANKS (default ../shared/treebanks).
 """
 
 from __future__ import annotations

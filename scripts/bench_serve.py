@@ -4,9 +4,9 @@
 
 Each client sends one request after another over its own connection: sentences of TREES (default: the bundled
 sample), or, every so many times (--hostile, 0: never), something hostile. A request is lost if no answer
-comes, or one of another status than it should have. Answers to one text that differ are counted: models on
-encoders round otherwise in other batches. The words of sentences that clients have parsed in a second are
-compared with those of `d2c parse` in one process (--sentences: of a request). Neither counts the loading.
+comes, or one with another status than it should have. Different answers to the same text are counted: models
+on encoders round otherwise in other batches. The words that are parsed in a second are compared with those of
+`d2c parse` in one process, both without loading. --sentences: the number of sentences in a request.
 """
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
-"""How d2c cuts text and reads escaped brackets, and another one: two checkouts, each installed in its own
+"""How two versions of d2c cut text and read escaped brackets: two checkouts, each installed in its own
 environment.
 
     python scripts/bench_text.py [OTHER_PYTHON] [--models en-small,en] [--parts ewt-dev,masc-dev,gum-dev]
 
 OTHER_PYTHON is the Python of the other environment. Both run `d2c parse`. First table: F1 of sentences and
-words that have the right first and last character, in text that the treebanks' words make (see
+words that have the right first and last character, in text that is made of the treebanks' words (see
 `benchmarks/text.py`; hyphens are inside of words), with paragraphs on one line and with lines of at most 72
-characters; of `"`, F1 of those that are found to open a quotation, which MASC does not tell from others.
-Second one: F1 (EVALB, `collins.prm`) on the sentences of masc-dev that have a bracket, words given, once as
-`(` and once as `-LRB-`. `other`: of the other version. --sentences: of each part, the first ones. Reads
-$D2C_TREEBANKS (default ../shared/treebanks).
+characters; and F1 of the marks `"` that open a quotation, which MASC does not tell from others. Second table:
+F1 (EVALB, `collins.prm`) on the sentences of masc-dev that have a bracket, words given, once as `(` and once
+as `-LRB-`. `other`: of the other version. --sentences: the first ones of each part. Reads $D2C_TREEBANKS
+(default ../shared/treebanks).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ PARTS = ("ewt-dev", "masc-dev", "gum-dev", "ewt-train", "masc-train", "gum-free-
 METRIC = METRICS["evalb"]
 HEADER = ("sentences", "words", "opening quotes")
 WIDTH = 72  # characters of a line
-OPENING = re.compile(r'(?<![^\s(\[{])"(?=\S)')  # as text is made; after line breaks it would say less
+OPENING = re.compile(r'(?<![^\s(\[{])"(?=\S)')  # in text as it is made, before lines are broken
 ESCAPED = {"(": "-LRB-", ")": "-RRB-", "[": "-LSB-", "]": "-RSB-", "{": "-LCB-", "}": "-RCB-"}
 PLAIN = {escaped: plain for plain, escaped in ESCAPED.items()}
 
@@ -88,7 +88,7 @@ def cut(python: str, model: str, text: str) -> tuple[list[Span], list[Span], lis
 
 
 def wrapped(text: str) -> str:
-    """Return text with short lines; every character but the blanks between them stays, where it was."""
+    """Return text with short lines: some blanks become line breaks; every other character stays."""
     line = re.compile(rf"([^\n]{{1,{WIDTH}}}) (?=[^\n]{{{WIDTH}}})")
     return line.sub(r"\1\n", text)
 
@@ -113,7 +113,7 @@ def bracket_rows(models: list[str], pythons: list[str], sentences: int | None) -
 
 def parsed(python: str, text: str, *arguments: str) -> list[str]:
     """Return the lines that `d2c parse` of a version prints."""
-    # -P: of what lies beside the script nothing is imported.
+    # -P: nothing beside the script is imported.
     command = [python, "-P", "-m", "d2c", "parse", *arguments]
     run = subprocess.run(command, input=text, stdout=subprocess.PIPE, text=True, encoding="utf-8", check=True)
     return run.stdout.splitlines()

@@ -13,11 +13,11 @@ makes `en` in four steps: a converter of UD trees (`en-ud`); a teacher, which le
 (`en-teacher`); silver trees, on which the teacher, the converter and spaCy's parser vote; and `en`, which
 learns from all. Then `en` teaches `en-small`.
 
-With --anew, of models that are there already one part is made again, and no network is trained. confidences:
-the model parses the trees that its recipe holds out, and a new calibration is fitted to that
-(`d2c.models.calibration`). files: they are written as models are kept now, and the model is scored again.
-card: with what the recipe says now of data, ablation and what other scripts measured, and the size; all else
-stays as it was when the model was built.
+With --anew, one part of existing models is made again, and no network is trained. confidences: the model
+parses the trees that its recipe holds out, and a new calibration is fitted to that
+(`d2c.models.calibration`). files: they are written in the format of today, and the model is scored again.
+card: it gets what the recipe says now of data, ablation and what other scripts measured, and the size; all
+else stays as it was when the model was built.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
     python scripts/conversions.py [--treebanks alpino,pcc] [--part dev]
 
-Gold is a part of a treebank as it is, the guess what `convert` makes of it. Metrics: disco and, of trees
+Gold is a part of a treebank as it is, the guess is what `convert` makes of it. Metrics: disco and, for trees
 without gaps, evalb and spmrl; F1 has to be 100.00 for all. Trees with gaps are not converted to formats that
-hold none. Reads $D2C_TREEBANKS (default ../shared/treebanks).
+cannot hold gaps. Reads $D2C_TREEBANKS (default ../shared/treebanks).
 """
 
 from __future__ import annotations

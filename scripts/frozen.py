@@ -1,12 +1,12 @@
-"""Digests of what d2c trains and parses: whether a change of the house leaves weights and trees as they were.
+"""Digests of what d2c trains and parses: whether a change of the code leaves weights and trees as they were.
 
     python scripts/frozen.py [OTHER_PYTHON] [--rows reduction,en]
 
-OTHER_PYTHON is the Python of another environment; where its digest is another one, it stands behind, and the
-exit status is 1. Five small models learn from the first sentences of CRAFT and parse the first ones of its
-dev part; digested are the arrays of the model's files, and the trees. `compare`: the table of `d2c compare`
-on the bundled sample. `en`, `en-small`: trees of the first 500 sentences of each English dev part. Reads
-$D2C_TREEBANKS (default ../shared/treebanks).
+OTHER_PYTHON is the Python of another environment; where its digest differs, it is printed, too, and the exit
+status is 1. Five small models learn from the first sentences of CRAFT and parse the first ones of its dev
+part; the digests are of the arrays in the model's files, and of the trees. `compare`: the table of
+`d2c compare` on the bundled sample. `en`, `en-small`: trees of the first 500 sentences of each English dev
+part. Reads $D2C_TREEBANKS (default ../shared/treebanks).
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def main(other_python: str | None, rows: list[str]) -> None:
 
 
 def digests(python: str, row: str, place: Path) -> Iterable[tuple[str, str]]:
-    """Yield what is digested of a row, and its digest."""
+    """Yield the names and digests of what a row compares."""
     d2c = [python, "-P", "-m", "d2c"]
     if row in MODELS:
         for name in ENGLISH:

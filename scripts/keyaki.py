@@ -4,10 +4,10 @@
     python scripts/keyaki.py KeyakiTreebank -o DIR
 
 Writes keyaki-train.psd.gz and keyaki-dev.psd.gz. The annotation is CC BY 4.0; each text has its own terms, in
-the treebank's `metadata/`: kept are those in the public domain or under a Creative Commons licence that
-allows commercial use. Of blocks of 50 sentences those numbered 7, 17, 27, ... are dev, 3, 13, 23, ... are
-left out for tests. Labels lose what stands behind `;` (`NP;*SBJ*`: what it goes with), words the readings
-in them (`村外（はず）れ`).
+the treebank's `metadata/`: kept are texts in the public domain or under a Creative Commons licence that
+allows commercial use. Blocks of 50 sentences are numbered from 0; blocks 7, 17, 27, ... are dev, 3, 13, 23,
+... are left out for tests. Labels lose what stands behind `;` (`NP;*SBJ*`: what it goes with), words lose
+the readings in them (`村外（はず）れ`).
 """
 
 from __future__ import annotations

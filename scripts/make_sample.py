@@ -27,7 +27,7 @@ from papers.table import write_text
 DATA = Path(__file__).resolve().parent.parent / "data"
 SPLITS = {"train": 2000, "dev": 300, "test": 300}
 LENGTHS = range(4, 26)
-SHORT = 8  # of the sentences with fewer tokens every other one is dropped
+SHORT = 8  # sentences with fewer tokens are dropped half of the time
 MAX_DEPTH = 40  # of nested expansions; a deeper tree would never be a short sentence
 AUXILIARIES = {"be", "been", "is", "are", "was", "were", "do", "does", "did", "have", "has", "had"}
 
@@ -98,7 +98,7 @@ class Grammar:
 
 
 def is_variable(argument: str) -> bool:
-    """Say whether it is capitalised. (``_`` matches anything and binds nothing.)"""
+    """Say whether an argument is capitalised. (``_`` matches anything and binds nothing.)"""
     return argument[0].isupper()
 
 

@@ -27,7 +27,7 @@ FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
 
 
 class Mutation(NamedTuple):
-    """One change: in a file of the tree, the first place of a text becomes another text."""
+    """One change: in a file of the tree, the first occurrence of a text becomes another text."""
 
     name: str
     file: str

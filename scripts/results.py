@@ -27,7 +27,7 @@ HEAD = """\
 For readers who want to know how good the trees are, and how each figure was made. All figures are F1 on the
 dev part of a treebank, in percent, unless a column says otherwise (EVALB with `collins.prm`; for trees with
 gaps disco-dop with `proper.prm`). UAS leaves out punctuation. *Packed* is the best route over packed arcs on
-these sentences (mostly `cky`), *voted* what all routes on this d-parser and those above vote for.
+these sentences (mostly `cky`), *voted* the vote of all routes on this d-parser and on those above it.
 
 The commands are below each table, where `$D2C_TREEBANKS` is the folder of the treebanks. Each row has the
 commit that was measured and the day. Run a command at its commit: some trainings have changed since ([hidden
@@ -51,7 +51,7 @@ def main() -> None:
 
 
 def read_manifest() -> list[dict[str, Any]]:
-    """Return the tables; each row has a command, a commit and a date, its own or those of its table.
+    """Return the tables of the manifest; each row has a command, a commit and a date, its own or its table's.
 
     Raises KeyError where one of these is missing.
     """
@@ -80,7 +80,7 @@ def section(table: Row) -> str:
 
 
 def readme_table(tables: Iterable[Row]) -> str:
-    """Return the rows that the README has."""
+    """Return the README's table: the rows with a name for it, `readme`."""
     rows = [
         [row["readme"], *map(row.get, IN_README), f"[command](docs/results.md#{anchor(table['name'])})"]
         for table in tables

@@ -41,8 +41,8 @@ class Kind:
     pattern: of their names
     name:    of the format
     library: of the second reader
-    cleaned: whether they are compared as they are and cleaned, or only as they are
-    written: formats in which they are written, to be read by others
+    cleaned: whether they are compared both as they are and cleaned, or only as they are
+    written: formats in which d2c writes their trees, for others to read
     """
 
     pattern: str
@@ -107,7 +107,7 @@ def of_dtree(dtree: DTree) -> Sentence:
 
 
 def ours(path: Path, name: str, clean: bool) -> Iterator[Sentence]:
-    """Yield the sentences of a file as d2c reads it; those that it refuses are left out."""
+    """Yield the sentences of a file as d2c reads it; those that d2c refuses are left out."""
     if name == "conllu":
         yield from map(of_dtree, read_conllu(path))
         return
@@ -117,7 +117,7 @@ def ours(path: Path, name: str, clean: bool) -> Iterator[Sentence]:
 
 
 def compared(ones: Iterable[Sentence], others: Iterable[Sentence], show: int) -> tuple[Tally, str]:
-    """Return what the second reader counted, and in how many sentences what differs."""
+    """Return what the second reader counted, and how many sentences differ in words, tags, nodes, heads."""
     tally, differ = Tally(), Counter[str]()
     for number, (one, other) in enumerate(zip_longest(ones, others), 1):
         if one is None or other is None:

@@ -35,7 +35,7 @@ from treebanks.files import known, known_treebanks
 
 PARTS = ("train", "dev")
 WITH_TRACES = ("craft", "icepahc")
-HEADS = {"alpino": "dutch", "sinica": "sinica"}  # rather than those that are marked
+HEADS = {"alpino": "dutch", "sinica": "sinica"}  # head tables, instead of the heads that are marked
 HEADER = (
     *("treebank", "sentences", "tokens", "phrase labels", "% with gaps", "after moving punctuation"),
     *(*ENCODINGS, "% same: formats", "% same: encodings"),
@@ -74,12 +74,12 @@ def line(treebank: Treebank, part: str, traces: bool) -> Line:
 
 
 def gap_share(ctrees: Iterable[CTree]) -> float:
-    """Return per cent of the trees that have gaps."""
+    """Return the percentage of the trees that have gaps."""
     return 100 * fmean(not ctree.is_continuous() for ctree in ctrees)
 
 
 def comes_back(ctrees: Sequence[CTree], name: str) -> list[bool]:
-    """Return of the trees that a format can hold whether they come back."""
+    """Return, for each tree that a format can hold, whether it comes back."""
     write, holds = FORMATS[name].write, FORMATS[name].holds
     assert write is not None
     held = [ctree for ctree in ctrees if "gaps" in holds or ctree.is_continuous()]
@@ -92,9 +92,9 @@ def comes_back(ctrees: Sequence[CTree], name: str) -> list[bool]:
 
 
 def encodes(headed: Iterable[CTree], name: str) -> tuple[int, list[bool]]:
-    """Return how many labels an encoding has, and of the trees that it can hold whether they come back.
+    """Return how many labels an encoding has, and, for each tree that it can hold, whether it comes back.
 
-    Gold unary chains are given back where labels do not carry them.
+    Gold unary chains are put back where labels do not carry them.
     """
     encoding, route = ENCODINGS[name], Reduction(name, continuous=False)
     labels, same = set[str](), list[bool]()

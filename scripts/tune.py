@@ -29,7 +29,7 @@ from experiments.packed_files import needs_parquet
 from experiments.store import Store
 from experiments.tuning import Trials, choose, lines, of_route, opened
 
-_KEPT = ".steps"  # after the log's name: the folder with d-trees and scores
+_KEPT = ".steps"  # ends the name of the folder, beside the log, with d-trees and scores
 
 
 @click.command()
@@ -85,7 +85,7 @@ def main(
 
 
 def _values(context: click.Context, route: str, named: tuple[str, ...]) -> dict[str, tuple[Any, ...]]:
-    """The settings that are tried, with their values. Raises UsageError, FormatError for unknown ones."""
+    """Return the values to try of each setting. Raises UsageError, FormatError for unknown ones."""
     tunable, options = of_route(route), {_name(option): option for option in train.params}
     if not named:
         return {name: row.values for name, row in tunable.items() if row.values}
@@ -110,13 +110,13 @@ def _name(option: click.Parameter) -> str:
 
 
 def _given(context: click.Context) -> dict[str, Any]:
-    """The options of this command that `train` has, too."""
+    """Return the options of this command that `train` has, too."""
     shared = {str(option.name) for option in train.params} & context.params.keys()
     return {name: context.params[name] for name in shared}
 
 
 def _written(context: click.Context, settings: Mapping[str, Any], defaults: bool = False) -> str:
-    """Settings as options of `train`; defaults: those, too, that are its defaults."""
+    """Return settings as options of `train`; defaults: also those with its default values."""
     words = list[str]()
     for option in train.params:
         value = settings.get(str(option.name))

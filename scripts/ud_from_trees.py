@@ -2,12 +2,12 @@
 
     python scripts/ud_from_trees.py [--models en,en-small] [--part dev]
 
-A line for each kind of c-trees: `silver` as they are without function tags, `functions` with those that were
-projected from the gold d-trees, hence an upper bound, and what models make of gold's words. To compare with,
-`heads: TABLE` are heads by a table alone, with the relation that is most frequent for the labels of child and
-parent in the other part. UAS and LAS leave out punctuation, but for those of `all`; `core` cuts relations at
-the colon. Then the 15 most frequent confusions of the first line. Reads $D2C_TREEBANKS (default
-../shared/treebanks).
+A line for each kind of c-trees: `silver` are without function tags; `functions` have the function tags that
+were projected from the gold d-trees, so they are an upper bound; then those that models find for the gold
+words. For comparison, `heads: TABLE` are heads by a table alone, with the relation that is most frequent in
+the other part for the labels of child and parent and the child's side. UAS and LAS leave out punctuation,
+except under `all`; `core` cuts relations at the colon. Then the 15 most frequent confusions of the first
+line. Reads $D2C_TREEBANKS (default ../shared/treebanks).
 """
 
 from __future__ import annotations
@@ -81,18 +81,18 @@ def line(name: str, gold: Sequence[DTree], guess: Sequence[DTree]) -> Line:
 
 
 def cut(dtree: DTree) -> DTree:
-    """Return a d-tree with relations without what is behind the colon."""
+    """Return a d-tree with its relations cut at the colon."""
     return replace(dtree, labels=tuple([label.partition(":")[0] for label in dtree.labels or ()]))
 
 
 def upos(dtree: DTree) -> list[str]:
-    """Return the universal tags of a d-tree; none have those of a baseline."""
+    """Return the universal tags of a d-tree, empty ones for a d-tree by a head table."""
     rows = [row.split("\t") for row in dtree.tokens.source.split("\n") if row and not row.startswith("#")]
     return [row[3] for row in rows] or [""] * len(dtree.heads)
 
 
 def arcs(ctree: CTree) -> Iterator[tuple[int, tuple[str, str, bool]]]:
-    """Yield each word that a node of a headed tree attaches, the node's label, the child's, and its side."""
+    """Yield each word that a node of a headed tree attaches, with node's and child's label and its side."""
     heads, n = ctree.lexical_heads(), len(ctree.tokens)
     for node, (kids, head) in enumerate(zip(ctree.children, ctree.head_children or (), strict=True)):
         for kid in kids:
@@ -115,7 +115,7 @@ def frequent_relations(part: str) -> dict[str, dict[tuple[str, str, bool], str]]
 
 
 def by_table(ctree: CTree, table: str, frequent: dict[str, dict[tuple[str, str, bool], str]]) -> DTree:
-    """Return the d-tree of a head table with frequent relations."""
+    """Return the d-tree of a c-tree by a head table, with the most frequent relations."""
     headed = load_head_rules(table).apply(ctree)
     labels = ["root"] * len(ctree.tokens)
     for word, key in arcs(headed):

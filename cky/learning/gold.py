@@ -1,4 +1,4 @@
-"""Gold c-trees paired with d-trees, which need not be theirs: what training and the oracle compare with."""
+"""Gold c-trees paired with d-trees, perhaps with other heads: what training and the oracle compare with."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Gold(NamedTuple):
     """A c-tree and a d-tree over the same tokens.
 
     ctree:      with head children
-    gold_heads: 1..n, 0 = root, as these head children have it
+    gold_heads: 1..n, 0 = root, by these head children
     derivation: of the c-tree; None where it has none, see `binarize`
     heads, labels: the d-tree's
     """
@@ -43,15 +43,15 @@ class Gold(NamedTuple):
 
     @classmethod
     def of(cls, ctree: CTree, scheme: str, heads: Sequence[int] | None, labels: Sequence[str] | None) -> Gold:
-        """Return them paired, with other heads than the gold ones if they are given.
+        """Return a c-tree paired with the heads and labels of a d-tree; None as heads: the gold ones.
 
-        scheme: of BINARIZATIONS
+        scheme: the name of one of BINARIZATIONS
         """
         gold_heads, derivation = binarize(ctree, BINARIZATIONS[scheme])
         return cls(ctree, gold_heads, derivation, gold_heads if heads is None else heads, labels)
 
     def rules(self) -> list[list[Rule]]:
-        """Return [n] the rules of the derivation, word by word; nothing where there is none."""
+        """Return [n] the rules of the derivation, word by word; empty lists where there is no derivation."""
         used: list[list[Rule]] = [[] for _ in self.gold_heads]
         if self.derivation is not None:
             for h, rule in rules_of(self.ctree.tokens.tags, self.gold_heads, self.derivation):
@@ -59,8 +59,8 @@ class Gold(NamedTuple):
         return used
 
     def rule_labels(self, labels: Sequence[str]) -> list[str]:
-        """Return of each arc the rule A → β1 β2 that attaches its dependent, as `label of A#bar of A#β1#β2`
-        (draft, section 3.2); `labels` for the root, and where there is no derivation."""
+        """Return for each arc the rule A → β1 β2 that attaches its dependent, as `label of A#bar of A#β1#β2`
+        (draft, section 3.2); the label of `labels` for the root, and for all where there is no derivation."""
         named, modifiers = list(labels), modifiers_of(self.gold_heads)
         for h, used in enumerate(self.rules()):
             sides = tuple(map(iter, head_outward(h, modifiers[h])))
@@ -72,7 +72,7 @@ class Gold(NamedTuple):
         return named
 
     def parts(self, grammar: Grammar) -> Parts:
-        """Return the parts of the derivation, as the gold heads have it."""
+        """Return the parts of the derivation, over the gold heads."""
         rules = self.rules()
         flat = [rule for used in rules for rule in used]
         kinds = np.array([rule.kind for rule in flat], np.int32)
@@ -81,7 +81,7 @@ class Gold(NamedTuple):
         return Parts(sites_of_steps(skeleton_of(np.array(self.gold_heads, np.int32)), kinds, steps), ids)
 
     def brackets(self, grammar: Grammar) -> NDArray[np.int64]:
-        """Return the sorted keys of the constituents [keys], see `bracket_key`."""
+        """Return the sorted keys [keys] of constituents with symbols in the grammar, see `bracket_key`."""
         n, ids = len(self.gold_heads), grammar.symbol_ids
         keys = [
             bracket_key(ids[Symbol(label)], below[0], below[-1], n)
@@ -92,7 +92,7 @@ class Gold(NamedTuple):
 
 
 def tell_left_out(numbers: Mapping[str, Sequence[int]], trees: int) -> None:
-    """Say of how many trees nothing is learned, and of which first, by the reason. numbers: from 1"""
+    """Say for each reason from how many trees nothing is learned, and which are the first. numbers: from 1"""
     for why, left_out in numbers.items():
         if left_out:
             named = f"sentence{'s' * (len(left_out) > 1)} {first_few(left_out)}"

@@ -3,8 +3,8 @@
 The loss of a sentence is ℓ(x, d, y, θ) = -s(y) + max over y' in Y(x, d) of s(y') + Δ(y, y'). Its gradient is
 f(y') - f(y) for the best loss-augmented derivation y'; AdaGrad and the L1 penalty: `d2c.learning.adagrad`.
 
-Over packed arcs (those of parsing and the gold ones) y' is the best among the derivations of all their
-d-trees, and y the one that is nearest to the gold tree, of equally near ones the best. Then the weights of
+Over packed arcs (those kept in parsing, and the gold ones) y' is the best among the derivations of all their
+d-trees, and y the derivation nearest to the gold tree; of equally near ones, the best. Then the weights of
 `d2c.packed.arc_features` are learned, too.
 """
 
@@ -38,18 +38,19 @@ from d2c.packed.arc_features import add_arcs
 from d2c.packed.arcs import PackedArcs, to_arrays
 from d2c.packed.scoring import ArcScoring
 
-FIRST = 1  # epochs over gold heads, from which learning over packed arcs begins
+FIRST = 1  # epochs over gold heads before those over packed arcs
 EPOCHS = 3  # over packed arcs
-BEGIN = ArcScoring(weight=1.0, labels=0.5, learned=1.0, yields=0.5)  # what arcs count for
-SQUARES = 10.0  # of gradients, that stand for what is not known of weights that were learned before
-MOST_EDGES = 1 << 19  # of a chart; nothing is learned from a sentence that has more
+BEGIN = ArcScoring(weight=1.0, labels=0.5, learned=1.0, yields=0.5)  # what arcs count for in training
+SQUARES = 10.0  # assumed sum of squared gradients of weights that were learned before, as it is not kept
+MOST_EDGES = 1 << 19  # of a chart over packed arcs; nothing is learned from a sentence that has more
 _NO_PARTS = Parts(np.zeros(0, SITE), np.zeros(0, np.int32))
-_NEAR = np.float32(1000.0)  # so that a nearer derivation is better than any other
+_NEAR = np.float32(1000.0)  # so that the nearest derivation is best, whatever the scores
 
 
 @kernel
 def add_difference(gradient: Gradient, observed: Observed, scorer: Scorer, gold: Parts, guess: Parts) -> None:
-    """Add f(guess) - f(gold) to a gradient; parts that both have are left out. observed: [n + 2]"""
+    """Add f(guess) - f(gold) to a gradient; parts that both have, and those without a rule of the grammar,
+    are left out. observed: [n + 2]"""
     atoms, slots, mask = room_for_atoms(), np.empty(FEATURES, np.int64), len(scorer.weights) - 1
     for parts, others, sign in ((gold, guess, -1.0), (guess, gold, 1.0)):
         for part in range(len(parts.rules)):
@@ -67,9 +68,9 @@ def add_difference(gradient: Gradient, observed: Observed, scorer: Scorer, gold:
 class ChartExample(NamedTuple):
     """A sentence to learn from.
 
-    observed: with the heads of the single d-tree
+    observed: [n + 2] with the heads of the single d-tree
     gold:     the gold parts
-    arcs:     those that are kept in parsing, and the gold ones; None: the single d-tree alone
+    arcs:     the arcs kept in parsing, and the gold ones; None: learn over the single d-tree
     """
 
     observed: Observed
@@ -78,9 +79,9 @@ class ChartExample(NamedTuple):
 
 
 class ExampleColumns(NamedTuple):
-    """N examples over single d-trees, one behind the other, as a kernel walks them.
+    """N examples over single d-trees, one after the other, as a kernel walks them.
 
-    begin:    [N + 1, 2] where in `observed` and in the parts those of each begin
+    begin:    [N + 1, 2] where each example begins in `observed` and in the parts
     observed: [tokens]
     gold:     the parts
     """
@@ -110,13 +111,13 @@ def train_on(
     query: Query,
     scorer: Scorer,
 ) -> tuple[float, int]:
-    """Take one step for each chosen sentence: from the gold derivation y to the y' with the greatest s(y') +
-    Δ(y, y'). Return the sum of the losses Δ and the number of gold parts.
+    """Take one step for each chosen sentence, away from the y' with the greatest s(y') + Δ(y, y') and towards
+    the gold derivation y. Return the sum of the losses Δ and the number of gold parts.
 
     chosen: [sentences] their numbers
     scorer: with the learner's weights
 
-    It is `step_over_arcs` without arcs; to call kernels for each sentence takes a quarter of the time.
+    It is `step_over_arcs` without arcs, in one kernel: a quarter of the time would go into calls of kernels.
     """
     total, count, begin = 0.0, 0, examples.begin
     for number in chosen:
@@ -143,7 +144,7 @@ def train_on(
 def step_over_arcs(
     learner: AdaGrad, gradient: Gradient, sentence: ChartInput, gold: Parts
 ) -> tuple[float, int]:
-    """Take a step for a sentence; return the loss Δ and the number of gold parts; 0, 0 without a chart.
+    """Take a step for a sentence; return the loss Δ and the number of gold parts, or 0, 0 for an empty chart.
 
     sentence: with packed arcs and their features, and the learner's weights
     """
@@ -168,7 +169,7 @@ def step_over_arcs(
 
 
 def columns_of(examples: Sequence[ChartExample]) -> list[NDArray[np.generic]]:
-    """Return all that is learned from, arrays of any shape `[...]`, for a checkpoint's fingerprint."""
+    """Return all arrays `[...]` that are learned from, for the fingerprint of a checkpoint."""
     columns = [*chain.from_iterable((one.observed, *one.gold) for one in examples)]
     arcs = (to_arrays(one.arcs).values() for one in examples if one.arcs is not None)
     return [*columns, *chain.from_iterable(arcs)]

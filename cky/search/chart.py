@@ -1,16 +1,16 @@
 """The constrained chart (PAD, Figure 3, right): Y(x, d), all derivations over a d-tree, packed into a forest.
 
-Its items (h, a, b) are those of the d-tree's skeleton, as any symbol. An item grows by its next left or its
-next right dependent m, whose own item is complete, and by unary rules, of which at most `max_unaries` are
-applied between two attachments, and each only so many steps after one as somewhere in the treebank: the
-second limit is not the paper's. Its words need not be contiguous, so d-trees with crossing arcs have a chart
-as well. Edges and time are O(Σ_h (|L(h)| + 1) (|R(h)| + 1) |G|), times `max_unaries`; the paper writes |L(h)|
-|R(h)| |G|. Of words with very many dependents it lacks derivations (MOST_CELLS of the
-skeleton), so it is Y(x, d) without them.
+Its items (h, a, b) are those of the d-tree's skeleton, each with any symbol. An item grows by its next left
+or its next right dependent m, whose own item is complete, and by unary rules. There are at most `max_unaries`
+unary steps between two attachments, and a unary rule comes after no more of them than somewhere in the
+treebank; the second limit is not the paper's. The words of an item need not be contiguous, so d-trees with
+crossing arcs have a chart as well. Edges and time are O(Σ_h (|L(h)| + 1) (|R(h)| + 1) |G|), times
+`max_unaries`; the paper writes |L(h)| |R(h)| |G|. Some derivations of words with very many dependents are
+missing from this Y(x, d) (MOST_CELLS of the skeleton).
 
 Packed arcs and lexicalised CKY have a walk of their own over the same deduction rules
-(`d2c.cky.search.packed_chart`): their items are states of automata. With one head a word it makes this chart,
-but takes twice the time.
+(`d2c.cky.search.packed_chart`): their items are states of automata. Where each word has one head, that walk
+makes this chart, but takes twice as long.
 """
 
 from __future__ import annotations
@@ -55,13 +55,14 @@ from d2c.trees.binarization import LEFT, UNARY
 class Query(NamedTuple):
     """The grammar with which charts of sentences are built.
 
-    axioms:      [T] symbol of the pre-terminals with each tag
+    axioms:      [T] the pre-terminal symbol of each tag
     constraints: what pruning leaves
-    max_unaries: unary steps between two attachments at most; a gold tree with more is not in the chart
+    max_unaries: the most unary steps between two attachments; a gold tree with more is not in the chart
     default:     symbol that the glue rule puts over a pre-terminal
     glue:        whether the glue rule joins what no rule joins. It adds the dependent to the constituent that
-                 is there, or puts the default over a pre-terminal; it finishes what is unfinished and accepts
-                 any root, so that every d-tree has a derivation
+                 is there, or puts the default over a pre-terminal; it finishes unfinished constituents and
+                 accepts any root, so that every d-tree has a derivation
+    likely:      the symbols that arcs may make
     """
 
     rules: RuleTable
@@ -75,14 +76,14 @@ class Query(NamedTuple):
 
 @kernel
 def build_chart(query: Query, observed: Observed) -> Chart:
-    """Return Y(x, d), as said above: all derivations of a sentence x [n + 2] over its d-tree d, packed."""
+    """Return Y(x, d): all derivations of a sentence x [n + 2] over its d-tree d, as a packed forest."""
     rules, levels, glue = query.rules, query.max_unaries, query.glue
     skeleton, tags = skeleton_of(heads_of(observed)), observed["tag"][1:-1].copy()
     order, dependents, words = skeleton
     n, size = len(tags), len(rules.whole)
     growing, every = new_chart(n, words[n]["cell"], size), np.zeros(0, np.bool_)
     counts = growing.counts
-    # The most edges of a cell: each rule from either side and at each level, copies, the glue rule's
+    # The most edges of a cell: each rule from either side and at each level, copies, those of the glue rule
     most_edges = (levels + 2) * (len(rules.kind) + 2 * size + 2) + (2 * size * size if glue else 0)
     for h in order:
         tag = tags[h]
@@ -122,9 +123,9 @@ def _attach_next(
     allowed: NDArray[np.bool_],
     growing: Growing,
 ) -> None:
-    """Add the block in which the item (h, a, b) takes its last dependent on a side, where it may do so.
+    """Add the block in which the item (h, a, b) takes its last dependent on a side, if it may do so.
 
-    tags: [n] of the words; allowed: [R] rules after pruning, or [0]: all
+    tags: [n] of the words; allowed: [R] whether pruning leaves each rule, or [0]: all are left
     """
     (h, a, b), (_, dependents, words) = item, skeleton
     a0, b0 = (a - 1, b) if side == LEFT else (a, b - 1)
@@ -157,7 +158,8 @@ def _glue(rules: RuleTable, before: int, done: int, default: int, growing: Growi
 
 @lean
 def _finish(rules: RuleTable, begin: int, growing: Growing) -> None:
-    """Add the glue rule over one vertex: if a word with all its dependents is unfinished only, finish it."""
+    """Add the glue rule over single vertices: if a word with all its dependents has no whole constituent,
+    finish its unfinished ones."""
     end = growing.counts[VERTICES]
     for vertex in range(begin, end):
         if rules.whole[growing.symbols[vertex]]:

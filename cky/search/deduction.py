@@ -6,11 +6,11 @@ A → β1 β2*:    an item takes its next left dependent                        
 A → β1*:       at most so many unary steps after one another at an item     `unary_steps`
 Goal:          a root rule over all words                                   `finish_root`
 
-Which items there are, and in which order, the skeletons say: that of a d-tree (`d2c.cky.search.chart`), or of
+A skeleton says which items there are, and in which order: that of a d-tree (`d2c.cky.search.chart`), or of
 packed arcs (`d2c.cky.search.packed_chart`).
 
 A vertex of the forest is a symbol in an item's cell (and the number of unary steps since the last
-attachment); an edge is an application of a rule. Edges stand in blocks, each of which has one site.
+attachment); an edge is an application of a rule, or a copy. All edges of a block have the same site.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from d2c.cky.search.skeleton import SITE, Sites
 from d2c.learning.kernels import inner, lean
 from d2c.learning.semirings import Forest
 
-# Instead of a rule: an edge that only collects, an edge of the glue rule
+# In place of a rule: of an edge that only collects, of an edge of the glue rule
 COPY, GLUED = np.int32(-1), np.int32(-2)
 NONE = -1
 EDGE = np.dtype([(name, np.int32) for name in ("head", "tail", "modifier", "rule")], align=True)
@@ -35,7 +35,7 @@ VERTICES, EDGES, BLOCKS, LISTED = range(4)  # of `Growing.counts`
 
 @lean
 def place_of(keys: NDArray[np.int64], key: int) -> int:
-    """Return where a key is among sorted ones [K], or -1."""
+    """Return the place of a key among sorted keys [K], or -1."""
     low, high = 0, len(keys)
     while low < high:
         middle = (low + high) // 2
@@ -47,10 +47,10 @@ class Chart(NamedTuple):
     """All derivations of a sentence; without any, a forest without edges.
 
     forest:  V vertices, E edges
-    symbols: [V] of each vertex; the goal's number is behind all others
+    symbols: [V] of each vertex; the goal has the number after that of the last symbol
     rules:   [E] rule, COPY or GLUED
-    sites:   [B] of the blocks of edges that share one, of type SITE: one block for each attachment of a word
-             to an item; for the unary steps of an item, one for each number of such steps before
+    sites:   [B] the site of each block, of type SITE. There is one block for each attachment of a word to an
+             item, and one for the unary steps of an item after each number of such steps
     ends:    [B] where the edges of each block end; they begin where those of the block before end
     """
 
@@ -64,8 +64,8 @@ class Chart(NamedTuple):
 class Likely(NamedTuple):
     """Which symbols arcs probably make; others are pruned.
 
-    begin, heads: of the A arcs, as `PackedArcs` has them
-    symbols:      [A, S]; [0, 0]: nothing is pruned
+    begin, heads: of the A arcs, as in `PackedArcs`
+    symbols:      [A, S] whether a symbol is left to an arc; [0, 0]: nothing is pruned
     """
 
     begin: Ints
@@ -83,9 +83,9 @@ class Growing(NamedTuple):
     symbols:     of the vertices
     sites, ends: of the blocks, as in `Chart`
     usable:      the vertices of finished cells, one for each symbol
-    begin, end:  [cells] where in `usable` the vertices of each cell stand
+    begin, end:  [cells] where in `usable` the vertices of each cell begin and end
     vertex_of:   [S + 1] the vertex of each symbol in the cell at hand, or -1
-    counts:      [4] how many VERTICES, EDGES, BLOCKS and LISTED, in `usable`, there are
+    counts:      [4] the numbers of vertices, edges, blocks, and vertices listed in `usable`
     """
 
     edges: NDArray[np.void]
@@ -101,7 +101,7 @@ class Growing(NamedTuple):
 
 @inner
 def new_chart(n: int, cells: int, symbols: int) -> Growing:
-    """Return a chart of n words without anything in its cells. symbols: of the grammar"""
+    """Return a chart of n words with empty cells. symbols: how many the grammar has"""
     edges, sites, counts = np.empty(512 * n, EDGE), np.empty(64 * n, SITE), np.zeros(4, np.int64)
     of_vertices, ends = np.empty(64 * n, np.int32), np.empty(64 * n, np.int32)
     usable, vertex_of = np.empty(64 * n, np.int32), np.full(symbols + 1, np.int32(-1))
@@ -111,7 +111,7 @@ def new_chart(n: int, cells: int, symbols: int) -> Growing:
 
 @inner
 def room(rows: NDArray, needed: int) -> NDArray:  # type: ignore[type-arg]  # Ints or records
-    """Return these rows [rows, ...], with room for `needed` of them."""
+    """Return these rows [rows], with room for `needed` of them."""
     if needed <= len(rows):
         return rows
     larger = np.empty(2 * needed, rows.dtype)
@@ -122,7 +122,7 @@ def room(rows: NDArray, needed: int) -> NDArray:  # type: ignore[type-arg]  # In
 
 @lean
 def has_room(growing: Growing, vertices: int, edges: int, blocks: int) -> bool:
-    """Return whether there is room for so many more, as `with_room` makes it, which takes longer to call."""
+    """Return whether there is room for so many more; to call `with_room` without need takes longer."""
     counts = growing.counts
     enough = counts[EDGES] + edges <= len(growing.edges) and counts[BLOCKS] + blocks <= len(growing.ends)
     enough = enough and counts[VERTICES] + vertices <= len(growing.symbols)
@@ -131,7 +131,7 @@ def has_room(growing: Growing, vertices: int, edges: int, blocks: int) -> bool:
 
 @inner
 def with_room(growing: Growing, vertices: int, edges: int, blocks: int) -> Growing:
-    """Return the chart with room for so many more, and for all vertices in `usable`."""
+    """Return the chart with room for so many more; in `usable`, too, for so many more vertices."""
     counts = growing.counts
     return Growing(
         room(growing.edges, counts[EDGES] + edges),
@@ -171,7 +171,7 @@ def add_edge(growing: Growing, head: int, tail: int, modifier: int, rule: int) -
 
 @lean
 def derive(growing: Growing, symbol: int, tail: int, modifier: int, rule: int) -> None:
-    """Add an edge to the vertex, perhaps a new one, with a symbol in the cell at hand."""
+    """Add an edge to the vertex of a symbol in the cell at hand; add the vertex if there is none yet."""
     if growing.vertex_of[symbol] < 0:
         start(growing, symbol)
     add_edge(growing, growing.vertex_of[symbol], tail, modifier, rule)
@@ -179,8 +179,8 @@ def derive(growing: Growing, symbol: int, tail: int, modifier: int, rule: int) -
 
 @lean
 def arc_place(begin: Ints, heads: Ints, h: int, m: int) -> int:
-    """Return where the arc from word h (-1: the root) to word m is among arcs, or -1. begin: [n + 1] and
-    heads: [A] as `PackedArcs` has them"""
+    """Return the place among arcs of the arc from word h (-1: the root) to word m, or -1. begin: [n + 1] and
+    heads: [A] as in `PackedArcs`"""
     for arc in range(begin[m], begin[m + 1]):
         if heads[arc] == h + 1:
             return arc
@@ -201,7 +201,7 @@ def attach(
     """Add the rules A → β1* β2 or A → β1 β2* over all pairs of vertices of two cells.
 
     before: the cell of the head word; item: that of the dependent; allowed: [R] whether a rule may apply, or
-    empty; arc: head word and dependent
+    empty: all may; arc: head word and dependent, for `likely`
     """
     size, pruned, symbols = len(rules.whole), len(allowed) > 0, growing.symbols
     place = arc_place(likely.begin, likely.heads, arc[0], arc[1]) if len(likely.symbols) else NONE
@@ -228,7 +228,7 @@ def end_block(growing: Growing) -> None:
 
 @lean
 def end_level(growing: Growing, level: int) -> None:
-    """End a block of unary steps, and begin the next one at the same site. level: unary steps before"""
+    """End a block of unary steps, and begin the next one at the same site. level: how many came before"""
     block = growing.counts[BLOCKS]
     growing.sites[block + 1] = growing.sites[block]
     growing.sites[block]["k"] = level
@@ -239,10 +239,10 @@ def end_level(growing: Growing, level: int) -> None:
 def unary_steps(
     rules: RuleTable, levels: int, begin: int, allowed: NDArray[np.bool_], growing: Growing
 ) -> None:
-    """Add the unary steps over the vertices of a cell from `begin` on, a block for each level. The site of
-    the cell is that of the next block, before and afterwards.
+    """Add the unary steps over the vertices of a cell from `begin` on, a block for each level. The next
+    block has the site of the cell, before the call and after it.
 
-    allowed: [R] rules after pruning, or [0]: all
+    allowed: [R] whether pruning leaves each rule, or [0]: all are left
     """
     pruned = len(allowed) > 0
     for level in range(levels):
@@ -259,8 +259,8 @@ def unary_steps(
 
 @lean
 def collect(growing: Growing, cell: int, begin: int) -> None:
-    """List one vertex for each symbol of a cell, a new one above those of a symbol that has several, and end
-    the block of these. begin: the first vertex of the cell"""
+    """List one vertex for each symbol of a cell: if the symbol has several, a new vertex with an edge to each
+    of them. End the block of these edges. begin: the first vertex of the cell"""
     symbols, vertex_of, usable = growing.symbols, growing.vertex_of, growing.usable
     counts, end, first = growing.counts, growing.counts[VERTICES], growing.counts[LISTED]
     for vertex in range(begin, end):
@@ -283,8 +283,8 @@ def collect(growing: Growing, cell: int, begin: int) -> None:
 
 @lean
 def finish_root(rules: RuleTable, cell: int, glue: bool, growing: Growing) -> None:
-    """Add the root rules over a cell, with the next vertex as the goal; any root will do for the glue rule if
-    none fits."""
+    """Add the root rules over a cell, with the next vertex as the goal; if none fits, the glue rule accepts
+    any whole constituent."""
     symbols, goal, begin = growing.symbols, growing.counts[VERTICES], growing.counts[EDGES]
     symbols[goal] = len(rules.whole)
     for i in range(growing.begin[cell], growing.end[cell]):
@@ -300,7 +300,7 @@ def finish_root(rules: RuleTable, cell: int, glue: bool, growing: Growing) -> No
 
 @inner
 def finished(growing: Growing) -> Chart:
-    """Return the chart without the edges that are in no derivation of the goal, the next vertex."""
+    """Return the chart without the edges that are in no derivation of the goal, which is the next vertex."""
     vertices, edges = growing.counts[VERTICES] + 1, growing.edges
     needed = np.zeros(vertices, np.bool_)
     needed[-1] = True

@@ -25,15 +25,15 @@ from d2c.learning.semirings import k_best, marginals, viterbi
 from d2c.trees.binarization import UNARY
 from d2c.trees.constraints import SpanConstraints
 
-GLUE_SCORE = -1000.0  # so that a derivation with as few glue rules as possible is best
+GLUE_SCORE = -1000.0  # so that the best derivation uses the glue rule as rarely as possible
 _bracket_key = inner(bracket_key)
-OBEYS = np.float32(1000.0)  # so that one that obeys as many constraints as possible is better than others
+OBEYS = np.float32(1000.0)  # so that the best derivation obeys as many constraints as possible
 
 
 class ChartDerivation(NamedTuple):
-    """A derivation: its P parts; the symbol that each derives [P]; and how it was found.
+    """A derivation: its P parts; the symbol that each part derives [P]; and how it was found.
 
-    stage:   0 under the given constraints, 1 without constraints, 2 with the glue rule
+    stage:   0 with the given pruning, 1 without pruning, 2 with the glue rule
     several: whether it was found among all d-trees of packed arcs, not over the single d-tree
     """
 
@@ -47,9 +47,9 @@ class ChartInput(NamedTuple):
     """A sentence to parse.
 
     query:    without the glue rule
-    observed: what features see of this one
+    observed: [n + 2] what features see of it
     scorer:   of parts
-    packed:   packed arcs, among all d-trees of which to search; None: over the single d-tree
+    packed:   packed arcs, all d-trees of which are searched; None: only the single d-tree is
     wanted:   constituents that must be there, or must not, with the labels [S] that each symbol shows
     """
 
@@ -61,8 +61,8 @@ class ChartInput(NamedTuple):
 
 
 class ScoredChart(NamedTuple):
-    """A chart with a derivation, how it was found (stage, several: as of `ChartDerivation`), and the scores
-    [E] of its edges."""
+    """A chart with at least one derivation, how it was found (stage, several: as in `ChartDerivation`), and
+    the scores [E] of its edges."""
 
     chart: Chart
     stage: int
@@ -71,10 +71,10 @@ class ScoredChart(NamedTuple):
 
 
 class Posteriors(NamedTuple):
-    """A best derivation, and all in the chart with their probabilities.
+    """A best derivation, and the chart of all derivations with the probabilities of edges.
 
     shares: [E] the probability of each edge
-    scaled: whether these are for minimum Bayes risk: over several d-trees, of which none crosses itself
+    scaled: whether they are of scaled scores, for minimum Bayes risk: over several d-trees, all projective
     """
 
     derivation: ChartDerivation
@@ -85,8 +85,8 @@ class Posteriors(NamedTuple):
 
 @kernel
 def _best_of_single(query: Query, observed: Observed, scorer: Scorer) -> tuple[Parts, Ints]:
-    """Return the parts [P] of a best derivation over the single d-tree, and their symbols [P]; none without
-    any. observed: [n + 2]"""
+    """Return the parts [P] of a best derivation over the single d-tree, and their symbols [P]; no parts if
+    there is no derivation. observed: [n + 2]"""
     chart = build_chart(query, observed)
     return parts_of(chart, viterbi(chart.forest, score_edges(chart, observed, scorer, 0.0)))
 
@@ -95,8 +95,8 @@ def any_chart(query: Query, observed: Observed, packed: Packed | None) -> tuple[
     """Return a chart over a sentence [n + 2] with a derivation; its stage, and whether it is of packed arcs,
     see `ChartDerivation`.
 
-    The single d-tree is what is left where these have too many derivations, or none; the glue rule is the
-    last resort.
+    Where the chart of packed arcs has too many edges, or no derivation, that of the single d-tree is taken;
+    the glue rule is the last resort.
     """
     free = query._replace(constraints=UNPRUNED, likely=EVERY)
     pruned = len(query.likely.symbols) or any(map(len, query.constraints))
@@ -116,7 +116,7 @@ def any_chart(query: Query, observed: Observed, packed: Packed | None) -> tuple[
 
 
 def scored_chart(sentence: ChartInput) -> ScoredChart:
-    """Return the chart of `any_chart`."""
+    """Return the chart of `any_chart`, with the scores of its edges."""
     query, observed, scorer, packed, wanted = sentence
     chart, stage, several = any_chart(query, observed, packed)
     scores = score_edges(chart, observed, scorer, GLUE_SCORE)
@@ -129,7 +129,7 @@ def scored_chart(sentence: ChartInput) -> ScoredChart:
 
 def best_derivation(sentence: ChartInput) -> ChartDerivation:
     """Return a best derivation, argmax s(y; x, d) over Y(x, d)."""
-    if sentence.packed is None and sentence.wanted is None:  # most often all is done in one kernel
+    if sentence.packed is None and sentence.wanted is None:  # most often one kernel does all
         parts, symbols = _best_of_single(sentence.query, sentence.observed, sentence.scorer)
         if len(symbols):
             return ChartDerivation(parts, symbols, 0)
@@ -138,7 +138,7 @@ def best_derivation(sentence: ChartInput) -> ChartDerivation:
 
 
 def k_best_derivations(scored: ScoredChart, k: int) -> tuple[list[float], list[ChartDerivation]]:
-    """Return the logarithms of the probabilities of the k best derivations, best first, and these."""
+    """Return the logarithms of the probabilities of the k best derivations, and these, best first."""
     chart, stage, several, scores = scored
     totals, edges, begin = k_best(chart.forest, scores, k)
     totals -= marginals(chart.forest, scores)[0]
@@ -148,18 +148,18 @@ def k_best_derivations(scored: ScoredChart, k: int) -> tuple[list[float], list[C
 def oracle_derivation(
     query: Query, observed: Observed, gold: Parts, brackets: NDArray[np.int64], packed: Packed | None = None
 ) -> ChartDerivation:
-    """Return a derivation with the smallest Δ to the gold parts; of these one with most gold constituents and
-    fewest others. brackets: sorted keys [keys] of the gold constituents, see `bracket_key`"""
+    """Return a derivation with the smallest Δ to the gold parts; of several, one with the most gold
+    constituents less others. brackets: sorted keys [keys] of the gold constituents, see `bracket_key`"""
     chart, stage, several = any_chart(query, observed, packed)
     near = nearness(chart, query.rules, len(observed) - 2, gold, brackets)
     return derivation(chart, viterbi(chart.forest, near), stage, several)
 
 
 def posteriors(sentence: ChartInput, scored: ScoredChart, scale: float) -> Posteriors:
-    """Return a best derivation, and the probability of the edges of all.
+    """Return a best derivation, and the probability of each edge.
 
-    scored: the sentence's
-    scale:  of scores, from which probabilities for minimum Bayes risk come; 0: they are for the derivation
+    scored: the chart of the sentence
+    scale:  factor of scores in the probabilities for minimum Bayes risk; 0: scores are taken as they are
     """
     chart, stage, several, scores = scored
     scaled = scale > 0 and several and sentence.packed is not None and not sentence.packed.dtrees
@@ -169,8 +169,8 @@ def posteriors(sentence: ChartInput, scored: ScoredChart, scale: float) -> Poste
 
 
 def shares_of_nodes(found: Posteriors, symbols: Ints, places: Ints, n: int) -> Doubles:
-    """Return the probability [K] of each of some constituents over n words: the sum of those of the edges
-    that derive it. symbols: [K]; places: [K, 3] head word, first and last word"""
+    """Return the probabilities [K] of some constituents over n words, each the sum over the edges that derive
+    it. symbols: [K]; places: [K, 3] head word, first and last word"""
     words, first, last = places.T.astype(np.int64)
     keys, shares = bracket_key(words, first, last, n), np.empty(len(symbols))
     order = np.argsort(keys)
@@ -205,14 +205,15 @@ def derivation(chart: Chart, edges: Ints, stage: int, several: bool = False) -> 
 
 
 def nearness(chart: Chart, rules: RuleTable, n: int, gold: Parts, brackets: NDArray[np.int64]) -> Floats:
-    """Return [E] scores under which the oracle's derivation is best: -Δ, and less than that for constituents.
+    """Return [E] scores under which the oracle's derivation is best: -Δ, and a far smaller bonus for a gold
+    constituent or malus for another one.
 
     n: words; brackets: sorted keys [keys] of the gold constituents, see `bracket_key`
     """
     scores = -losses(chart, gold)
     edges, _, keys = constituents(chart, rules, n)
     right = np.append(brackets, -1)[np.searchsorted(brackets, keys)] == keys
-    bonus = np.float32(1 / (16 * n + 16))  # less than 1 over the steps of a derivation
+    bonus = np.float32(1 / (16 * n + 16))  # less than 1 in sum over a derivation
     scores[edges] += np.where(right, bonus, -bonus)
     return scores
 
@@ -220,11 +221,11 @@ def nearness(chart: Chart, rules: RuleTable, n: int, gold: Parts, brackets: NDAr
 def obedience(
     chart: Chart, rules: RuleTable, constraints: SpanConstraints, labels: Sequence[Sequence[str]]
 ) -> Floats:
-    """Return [E] OBEYS for each required constituent that an edge makes, and -OBEYS for each that is
-    forbidden or crosses a required one.
+    """Return [E] OBEYS for each required constituent that an edge makes, and -OBEYS for each constituent that
+    is forbidden or crosses a required one.
 
-    A chain of unary nodes makes a required one once: as its first node, or the second. A word that is
-    required without a label needs no node. labels: [S] those that each symbol shows
+    A chain of unary nodes counts once as a required constituent: by its first node, or else by the second. A
+    single word that is required without a label needs no node. labels: [S] those that each symbol shows
     """
     scores, (edges, sites, _) = np.zeros(len(chart.rules), np.float32), constituents(chart, rules, 0)
     made, tails = chart.symbols[chart.forest.head[edges]], chart.symbols[chart.forest.tail[edges]]

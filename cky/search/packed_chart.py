@@ -1,10 +1,10 @@
 """The chart over packed arcs: all derivations over all projective d-trees that the arcs hold, in one forest.
 
 Its cells are those of `d2c.cky.search.packed_skeleton`, filled by the same rules as those of the constrained
-chart (`d2c.cky.search.deduction`). Where every word has one head it is the constrained chart of this d-tree;
-where items do not know the d-tree around them and all arcs are kept, it is that of lexicalised CKY.
+chart (`d2c.cky.search.deduction`). Where every word has one head, it is the constrained chart of this d-tree;
+where items do not know the d-tree around them and all arcs are kept, it is the chart of lexicalised CKY.
 
-D-trees whose arcs cross have constrained charts of their own; those of the best can stand beside it.
+D-trees with crossing arcs have constrained charts of their own; `chart_over` adds those of the best.
 """
 
 from __future__ import annotations
@@ -59,11 +59,11 @@ MOST_EDGES = 1 << 22  # of a chart; a sentence that has more is parsed with its 
 class Packed(NamedTuple):
     """Arcs in place of one d-tree.
 
-    arcs:     those of a sentence
-    skeleton: of them; None where there are too many items, or each word has one head
+    arcs:     the packed arcs of a sentence
+    skeleton: of the arcs; None if it has too many cells or no projective d-tree, or each word has one head
     scores:   [A] what each arc adds to the score of a derivation
-    symbols:  [A, S] what each symbol of the grammar adds that an arc makes; [0, 0] without labels
-    features: of which the weights are learned; None where there are none
+    symbols:  [A, S] what an arc adds if it makes a symbol of the grammar; [0, 0] without labels
+    features: of arcs, with learned weights; None where these are not in use
     dtrees:   [n] the heads of each d-tree that has a chart of its own
     yields:   [2, n, n] what the first and the last word of a dependent's yield add; [2, 0, 0] without them
     likely:   the symbols that labels leave to each arc
@@ -86,7 +86,7 @@ class Packed(NamedTuple):
 
 @lean
 def _set_site(site: np.void, side: int, place: np.void, left: np.void, right: np.void) -> None:
-    """Write what is the same for all steps to a cell. left, right: its states"""
+    """Write what all steps to a cell have in common. left, right: the states of the cell"""
     site["side"], site["h"], site["m"], site["g"], site["k"] = side, place["h"], -1, max(0, place["g"]), -1
     site["i"], site["j"] = left["bound"], right["bound"]
     site["next_left"], site["next_right"] = left["next"], right["next"]
@@ -95,7 +95,7 @@ def _set_site(site: np.void, side: int, place: np.void, left: np.void, right: np
 
 @lean
 def _set_step(site: np.void, source: np.void, item: np.void) -> None:
-    """Write what is a step's own. source: the state that it starts from; item: what it takes"""
+    """Write what only this step has. source: the state that it starts from; item: the item that it takes"""
     site["m"] = item["h"]
     if site["side"] == LEFT:
         site["inner_left"], site["k"] = source["inner"], item["last"]
@@ -105,7 +105,7 @@ def _set_step(site: np.void, source: np.void, item: np.void) -> None:
 
 @lean
 def _states_of(of: np.void, cell: int) -> tuple[int, int]:
-    """Return the states of a cell in its grid."""
+    """Return the left and the right state of a cell in its grid."""
     number, rights = np.int64(cell - of["cell"]), np.int64(of["right_end"] - of["right"])
     return of["left"] + number // rights, of["right"] + number % rights
 
@@ -118,7 +118,7 @@ def _cell_of(of: np.void, left: int, right: int) -> int:
 
 @lean
 def _merge(rules: RuleTable, skeleton: PackedSkeleton, place: int, growing: Growing) -> None:
-    """Copy the whole constituents of all cells of an item to new vertices of its own."""
+    """Copy the whole constituents of all cells of an item to new vertices of the item."""
     begin, counts, site = growing.counts[VERTICES], growing.counts, growing.sites[growing.counts[BLOCKS]]
     item, none = place - len(skeleton.grid_of), skeleton.states[0]
     for member in range(skeleton.items[item]["members"], skeleton.items[item + 1]["members"]):
@@ -168,8 +168,8 @@ def _attach_step(
 ) -> None:
     """Add the block of a step to a cell.
 
-    tags: [n] of the words; place: the cell, and which of its steps, those on its left first; allowed: [R]
-    rules after pruning, or [0]: all
+    tags: [n] of the words; place: the cell, and the number of the step, those on the left first; allowed: [R]
+    whether pruning leaves each rule, or [0]: all are left
     """
     cell, number = place
     of, states, steps = skeleton.grids[skeleton.grid_of[cell]], skeleton.states, skeleton.steps
@@ -194,7 +194,7 @@ def _attach_step(
 
 @lean
 def _start_cell(query: Query, tag: int, skeleton: PackedSkeleton, cell: int, growing: Growing) -> None:
-    """Add the pre-terminal of a word, with this tag, to the cell of the word alone."""
+    """Add the pre-terminal of a word with this tag, if the cell is of the word alone."""
     a, b = _states_of(skeleton.grids[skeleton.grid_of[cell]], cell)
     if skeleton.states[a]["bound"] == skeleton.states[b]["bound"]:
         start(growing, query.axioms[tag])
@@ -235,9 +235,10 @@ def _add_root(rules: RuleTable, skeleton: PackedSkeleton, cell: int, growing: Gr
 def build_packed_chart(
     query: Query, observed: Observed, skeleton: PackedSkeleton, most: int
 ) -> tuple[Chart, bool]:
-    """Return all derivations over packed arcs, without the glue rule; whether they are too many.
+    """Return all derivations over packed arcs, without the glue rule; whether they have too many edges, in
+    which case the chart is empty.
 
-    observed: [n + 2], of which heads play no part; most: edges
+    observed: [n + 2], of which heads play no part; most: the greatest number of edges
     """
     tags, every = observed["tag"][1:-1].copy(), np.zeros(0, np.bool_)
     rules, size, cells = query.rules, len(query.rules.whole), len(skeleton.grid_of)
@@ -262,7 +263,7 @@ def build_packed_chart(
             _end_cell(query, skeleton, place, begin, allowed, growing)
             continue
         first, end = skeleton.items[place - cells]["members"], skeleton.items[place - cells + 1]["members"]
-        if end - first == 1:  # what several cells make needs new vertices
+        if end - first == 1:  # an item of several cells needs vertices of its own
             _list_whole(rules, skeleton.members[first], place, growing)
         else:
             growing = with_room(growing, 0, (end - first) * size, 1)
@@ -279,9 +280,9 @@ def build_packed_chart(
 
 
 def chart_over(query: Query, observed: Observed, packed: Packed, most: int) -> tuple[Chart, bool]:
-    """Return all derivations over the projective d-trees of arcs, and over those that are looked at by
-    themselves, or, without any of these, over the single d-tree; observed: [n + 2]; other arguments and
-    result as of `build_packed_chart`."""
+    """Return all derivations over the projective d-trees of arcs, and over the d-trees with charts of their
+    own; if there are neither, over the single d-tree. observed: [n + 2]; the other arguments and the result
+    are as in `build_packed_chart`."""
     charts = list[Chart]()
     if packed.skeleton is not None:
         chart, full = build_packed_chart(query, observed, packed.skeleton, most)
@@ -296,7 +297,7 @@ def chart_over(query: Query, observed: Observed, packed: Packed, most: int) -> t
 
 
 def united(charts: Sequence[Chart]) -> Chart:
-    """Return the derivations of several charts of a sentence as one: they share the goal."""
+    """Return the derivations of several charts of a sentence as one chart, in which they share the goal."""
     if len(charts) == 1:
         return charts[0]
     first = np.cumsum([0, *(chart.forest.vertices - 1 for chart in charts)], dtype=np.int32)
@@ -317,8 +318,8 @@ def united(charts: Sequence[Chart]) -> Chart:
 
 
 def score_arcs(chart: Chart, packed: Packed, parents: Ints) -> Floats:
-    """Return [E] what the d-parser says for the arc that an edge makes, for the symbol that it makes there,
-    and for the yield of the dependent; 0 where it makes no arc. parents: [R] of the rules"""
+    """Return [E] what each edge adds for the arc that it makes, for the symbol that it makes there, and for
+    the yield of the dependent; 0 if it makes no arc. parents: [R] of the rules"""
     scores = np.zeros(len(chart.rules), np.float32)
     places = places_of(chart.sites, packed.arcs.begin, packed.arcs.heads)
     _add_arcs(scores, chart, places, (packed.scores, packed.symbols, packed.yields), parents)
@@ -345,7 +346,7 @@ def _add_arcs(
 ) -> None:
     """Add the scores of arcs, of the symbols that they make, and of the yields of dependents.
 
-    places: [B] as of `places_of`; said: as `Packed` has scores, symbols and yields
+    places: [B] as of `places_of`; said: scores, symbols and yields as in `Packed`
     """
     edge, (of_arcs, of_symbols, yields) = 0, said
     for block in range(len(chart.ends)):

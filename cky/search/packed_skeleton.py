@@ -1,16 +1,17 @@
 """The skeleton of packed arcs: for each word and side an automaton over its dependents.
 
 Over one d-tree the dependents of a word come in one order, from the word outward, so its items are counts
-(`d2c.cky.search.skeleton`). Over packed arcs they are paths. A state of a word's left side says how far its
-words reach, which dependent it took last there, and which comes next; a step takes that one, whose own words
-end where these begin. The right side mirrors it. Both sides of a word are independent of each other, so its
-cells are pairs of states, once for each of its likely heads: an item knows all of its d-tree that the
-features see, and the chart scores every derivation as that of its d-tree does.
+(`d2c.cky.search.skeleton`). Over packed arcs they are paths. A state of a word's left side says how far the
+words below it reach, which dependent it took last there, and which comes next. A step takes the next
+dependent, whose own words end right before the words taken so far. The right side is the mirror image. The
+two sides of a word are independent of each other, so the cells of the word are pairs of states, for each of
+its likely heads. So an item knows all of its d-tree that features see, and the chart scores every derivation
+as the chart of its d-tree does.
 
-Where nothing sees the d-tree around a part (`ChartSettings.context`, method 2 of pruning), a state is only
+Where nothing sees the d-tree around a part (`ChartSettings.context`, method 2 of pruning), a state says only
 how far the words reach, and the cells are the items (i, j, h) of lexicalised CKY.
 
-What is in no projective d-tree of the arcs is left out, and, with a beam, what is only in unlikely ones.
+What is in no projective d-tree of the arcs is left out, and, with a beam, what is only in unlikely d-trees.
 """
 
 from __future__ import annotations
@@ -38,10 +39,10 @@ from d2c.learning.kernels import inner, kernel, lean
 from d2c.packed.arcs import PackedArcs
 from d2c.trees.binarization import LEFT
 
-MOST_CELLS = 60_000  # of a sentence; what has more is parsed with its single d-tree
+MOST_CELLS = 60_000  # of a sentence; a sentence that has more is parsed over single d-trees
 
-# A state: the outermost word that it reaches; the dependents that it took last and that come next (-1: none);
-# where in `PackedSkeleton.steps` those that lead to it begin
+# A state: the outermost word that it reaches; the dependents taken last and to be taken next (-1: none);
+# where in `PackedSkeleton.steps` the steps that lead to it begin
 STATE = np.dtype([(name, np.int32) for name in ("bound", "inner", "next", "steps")], align=True)
 # A step: the state that it starts from, the item that it takes
 STEP = np.dtype([(name, np.int32) for name in ("state", "item")], align=True)
@@ -57,12 +58,12 @@ class PackedSkeleton(NamedTuple):
     """The cells of the packed chart, and the steps between them.
 
     grids:   of type GRID, for each word and head, or for each word, with g -1, where heads are not seen
-    states:  of type STATE, and one behind them
+    states:  of type STATE, and an extra one at the end
     steps:   of type STEP
-    items:   of type ITEM, and one behind them
+    items:   of type ITEM, and an extra one at the end
     members: the cells of each item, in which the word has all its dependents
-    order:   cells, and items as numbers behind those of the cells, each after what it is made of
-    grid_of: [cells] the grid that each is in
+    order:   the cells, and the items as numbers after those of the cells, each after what it is made of
+    grid_of: [cells] the grid that each cell is in
     roots:   the cells that may be the whole sentence
     """
 
@@ -82,7 +83,7 @@ def packed_skeleton_of(
     """Return the skeleton; None where there is no projective d-tree with one root, or too many cells.
 
     around: whether items know the d-tree around them
-    scores: by which some are left out
+    scores: what d-trees are compared by, and the beam; None: nothing is left out
     """
     n = len(arcs.begin) - 1
     if scores is None:
@@ -98,8 +99,8 @@ class _Sides(NamedTuple):
     """The states of all sides of words, in the making.
 
     states, steps: as in `PackedSkeleton`, with room for more
-    begin:  [2n + 1] where the states on the left of word 0, 1, ..., then on the right, begin
-    first:  [n] of the side at hand, the first state of each bound
+    begin:  [2n + 1] where the states on the left of word 0, 1, ... begin, then those on the right
+    first:  [n] the first state at each bound on the side at hand
     counts: [2] how many states and steps there are
     """
 
@@ -111,8 +112,8 @@ class _Sides(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """A side of a word, a bound there, and the dependent that was taken last (-1: none, or any); `from_` and
-    `to`: where the dependents of this side are."""
+    """A side of a word, a bound there, and the dependent that the word took last (-1: none, or any); `from_`
+    and `to`: where in `Reach.dependents` those of this side begin and end."""
 
     side: int
     h: int
@@ -124,7 +125,7 @@ class _Place(NamedTuple):
 
 @inner
 def _with_room(sides: _Sides, states: int, steps: int) -> _Sides:
-    """Return the same with room for so many more."""
+    """Return the sides with room for so many more states and steps."""
     counts = sides.counts
     own_states, own_steps = room(sides.states, counts[0] + states), room(sides.steps, counts[1] + steps)
     return _Sides(own_states, own_steps, sides.begin, sides.first, counts)
@@ -139,7 +140,7 @@ def _add_state(sides: _Sides, bound: int, taken: int, following: int, steps: int
 
 @inner
 def _take(sides: _Sides, before: int, taken: int, item: int) -> _Sides:
-    """Add a step for each state that reaches to a bound, and after which an item is taken, of a dependent."""
+    """Add a step, which takes an item, from each state at bound `before` whose next dependent is `taken`."""
     state, counts = np.int64(sides.first[before]), sides.counts
     while state < counts[0] and sides.states[state]["bound"] == before:
         if sides.states[state]["next"] == taken:
@@ -187,10 +188,10 @@ def _follows(reach: Reach, keys: Longs, place: _Place, m: int) -> bool:
 
 @inner
 def _add_states(reach: Reach, keys: Longs, around: bool, place: _Place, begin: int, sides: _Sides) -> _Sides:
-    """Add a state for each dependent that may come next, each with the same steps, which are the last ones.
+    """Add a state for each dependent that may come next, or for none; all have the same steps, in copies.
 
     keys:  [items] sorted keys
-    begin: the first of the steps
+    begin: the first of the steps, which are the last ones so far
     """
     side, h, bound, taken, _, _ = place
     counts, steps, again = sides.counts, sides.counts[1] - begin, False
@@ -240,7 +241,7 @@ def _add_side(reach: Reach, keys: Longs, around: bool, row: int, sides: _Sides) 
 
 @inner
 def _grids(items: NDArray[np.void], sides: _Sides) -> tuple[NDArray[np.void], int]:
-    """Return the grids [G], of type GRID, for items [items] of type ITEM; how many cells they have."""
+    """Return the grids [G], of type GRID, for items [items] of type ITEM, and the number of their cells."""
     grids, count, cells, n = np.empty(len(items) - 1, GRID), 0, 0, len(sides.begin) // 2
     for i in range(len(items) - 1):
         h, g = np.int64(items[i]["h"]), np.int64(items[i]["g"])
@@ -256,7 +257,7 @@ def _grids(items: NDArray[np.void], sides: _Sides) -> tuple[NDArray[np.void], in
 
 @lean
 def _ends_at(state: np.void, bound: int) -> bool:
-    """Return whether a state reaches to this bound, and takes no more."""
+    """Return whether a state reaches to this bound, and takes no more dependents."""
     return state["bound"] == bound and state["next"] == NONE
 
 
@@ -287,7 +288,7 @@ def _members(items: NDArray[np.void], grids: NDArray[np.void], states: NDArray[n
 def _ordered(
     grids: NDArray[np.void], states: NDArray[np.void], items: NDArray[np.void], cells: int, n: int
 ) -> tuple[Ints, Ints]:
-    """Return `order` [cells + items] and `grid_of` [cells]: by the number of words, items behind cells.
+    """Return `order` [cells + items], by the number of words, items after cells; and `grid_of` [cells].
     Linear time."""
     places, grid_of = cells + len(items) - 1, np.empty(cells, np.int32)
     width, order, begin = np.empty(places, np.int32), np.empty(places, np.int32), np.zeros(n + 1, np.int32)
@@ -311,8 +312,8 @@ def _ordered(
 
 @kernel
 def _arranged(reach: Reach, keys: Longs, around: bool, most: int) -> PackedSkeleton:
-    """Return the skeleton of items, by their sorted keys [items]; without roots where there are too many
-    cells."""
+    """Return the skeleton of items, by their sorted keys [items]; it has no roots if its cells would be more
+    than `most`."""
     n, items = len(reach.marks), np.zeros(len(keys) + 1, ITEM)
     for i in range(len(keys)):
         item, key = items[i], keys[i]

@@ -3,10 +3,10 @@
 A part is a rule that applies at a site. Δ(y, y') = |y - y'| counts the parts that only one of two derivations
 has, compared by span, split and rule.
 
-What nodes a derivation's parts make of a c-tree is `unbinarize` of scripts/papers/shift_reduce.py over the
-arrays of a chart: a step makes a node over what its head word has so far, if that is a pre-terminal or a
-whole constituent; otherwise the constituent grows. The glue rule adds a child to the node that is there, or
-puts a node over a pre-terminal.
+`nodes_of` makes the nodes of a c-tree of a derivation's parts: `unbinarize` of scripts/papers/shift_reduce.py
+over the arrays of a chart. If what a head word has so far is a pre-terminal or a whole constituent, a step
+puts a new node over it; otherwise the constituent grows. The glue rule adds a child to the node that is
+there, or puts a node over a pre-terminal.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Parts(NamedTuple):
 
 @lean
 def same_site(one: np.void, other: np.void) -> bool:
-    """Return whether two sites are the same, also of different d-trees."""
+    """Return whether two sites are the same; they may be of different d-trees."""
     step = one["h"] == other["h"] and one["side"] == other["side"] and one["k"] == other["k"]
     words = one["i"] == other["i"] and one["j"] == other["j"]
     arcs = one["m"] == other["m"] and one["g"] == other["g"]
@@ -48,7 +48,7 @@ def same_site(one: np.void, other: np.void) -> bool:
 
 @kernel
 def parts_of(chart: Chart, edges: Ints) -> tuple[Parts, Ints]:
-    """Return the P parts of some edges but copies, and the symbols that they derive [P]."""
+    """Return the P parts of some edges, copies left out, and the symbols that they derive [P]."""
     sites, rules = np.empty(len(edges), SITE), np.empty(len(edges), np.int32)
     symbols, ends, count = np.empty(len(edges), np.int32), chart.ends, 0
     for edge in edges:
@@ -78,7 +78,7 @@ def constituents(
 
 
 def bracket_key(symbol: Any, first: Any, last: Any, n: int) -> Any:
-    """Return one number for a constituent in a sentence of n words, or [C] for many."""
+    """Return one number for a constituent in a sentence of n words, or [C] numbers for many."""
     return (symbol * (n + 1) + first) * (n + 1) + last
 
 
@@ -95,7 +95,7 @@ def _reward(rules: Ints, rule: int, begin: int, end: int, loss: Floats) -> None:
 
 @kernel
 def losses(chart: Chart, gold: Parts) -> Floats:
-    """Return [E] what each edge adds to the Hamming loss Δ: 1, or -1 where it is a gold part.
+    """Return [E] what each edge adds to the Hamming loss Δ: 1, -1 if it is a gold part, 0 if it is a copy.
 
     The sum over a derivation is Δ less the number of gold parts.
     """
@@ -134,8 +134,8 @@ class Nodes(NamedTuple):
 
 @kernel
 def nodes_of(rules: RuleTable, n: int, parts: Parts, symbols: Ints) -> Nodes:
-    """Return the nodes of a derivation over n words; symbols: [P] what each part derives. Linear time, but
-    for sorting children."""
+    """Return the nodes of a derivation over n words. symbols: [P] what each part derives. Linear time, except
+    for the sorting of children."""
     sites, count = parts.sites, len(symbols)
     heads, steps, order = np.zeros(n, np.int32), np.zeros(n + 1, np.int32), np.empty(count, np.int32)
     for part in range(count):

@@ -1,8 +1,8 @@
 """Pruning 1 and 2 (PAD, section 3.2): what makes the constrained chart smaller, learned from derivations.
 
-Method 1 lets a rule apply only to head words with tags that it was seen with, or, in a closed grammar, that
-closing the rules seen with the tag makes. Method 2 fixes the side of the next dependent where
-p(side | tag(h), tag(m), tag(m')) > γ, m and m' being the next dependents on either side.
+Method 1 leaves to a head word the rules that were seen with its tag, or, in a closed grammar, the closure of
+these. Method 2 fixes the side of the next dependent where p(side | tag(h), tag(m), tag(m')) > γ, m and m'
+being the next dependents on either side.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ class Constraints(NamedTuple):
     """The constraints that method 1 and method 2 put on derivations.
 
     by_tag: [T, R] whether rule r may apply to a head word with tag t; no rows: any may
-    sides:  sorted keys (tag(h), tag(m), tag(m')) with the side that comes next for certain, see `side_key`
-    next_side: [len(sides)] that side
+    sides:  sorted keys (tag(h), tag(m), tag(m')) for which the next side is certain, see `side_key`
+    next_side: [len(sides)] that side, LEFT or RIGHT
     """
 
     by_tag: NDArray[np.bool_]
@@ -33,7 +33,7 @@ class Constraints(NamedTuple):
     next_side: Ints
 
     def of(self, method: str) -> Constraints:
-        """Return those of one of `d2c.cky.settings.METHODS`."""
+        """Return the constraints of one of `d2c.cky.settings.METHODS`."""
         by_tag = self.by_tag if "1" in method else UNPRUNED.by_tag
         return self._replace(by_tag=by_tag) if "2" in method else UNPRUNED._replace(by_tag=by_tag)
 
@@ -65,7 +65,7 @@ def certain_side(constraints: Constraints, tags: Ints, h: int, left: int, right:
 def estimate(derivations: Iterable[tuple[Ints, Parts]], rules: int, tags: int, gamma: float) -> Constraints:
     """Return the constraints of both methods.
 
-    derivations: [n] tags of the words, and the parts. rules: of the grammar. tags: the highest number of one
+    derivations: tags [n] of words, and parts. rules: how many there are. tags: the highest number of a tag
     """
     by_tag = np.zeros((tags + 1, rules), np.bool_)
     keys, sides = [np.zeros(0, np.int64)], [np.zeros(0, np.int32)]

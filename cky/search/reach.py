@@ -1,10 +1,10 @@
 """How far the words below each word can reach over packed arcs, and so the items of all projective d-trees.
 
-The words of h reach from one bound to another, on either side as far as those of its dependents do, which it
-takes one after the other, each of them with words that begin where those of h end. Bottom-up it is found how
-far they can reach, and with which best scores of arcs and yields; top-down what of that is in a projective
-d-tree with one root whose score is not far below the best one's. Over all arcs of n words the latter takes
-time n⁴.
+The words of h reach to a bound on either side. On each side h takes its dependents one after the other; the
+words of a dependent begin where those of h have ended so far, and move the bound. A bottom-up pass finds how
+far the words can reach, and with which best scores of arcs and yields. A top-down pass finds which of these
+items are in a projective d-tree with one root whose score is not far below the best one's. Over all arcs of n
+words this pass takes time n⁴.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from d2c.learning.kernels import inner, kernel, lean
 from d2c.trees.binarization import LEFT, RIGHT
 
 Bits = NDArray[np.uint8]
-# Bits of a word and a bound, for each side, moved left by this: whether it is on the way of an item of some
-# d-tree, and whether it is where one ends
+# Bits of a word and a bound, shifted left by the side: whether the bound is on the way of an item of some
+# d-tree, and whether such an item ends there
 USEFUL, WHOLE = 1, 4
 NO_YIELDS = np.zeros((2, 0, 0), np.float32)
 _ROUNDING = 1e-6  # of sums of scores
@@ -31,8 +31,8 @@ class ArcScores(NamedTuple):
     """What d-trees are compared by: the sum over their arcs, and over the yields of all words but the root.
 
     arcs:   [A] scores
-    yields: [2, n, n] of the first and the last word of each word's yield; [2, 0, 0] without these
-    beam:   what is only in d-trees with a score so far below the best one's is left out
+    yields: [2, n, n] scores of the first and the last word of each word's yield; [2, 0, 0] without these
+    beam:   what is only in d-trees with a score that is further below the best one's is left out
     """
 
     arcs: Floats
@@ -56,10 +56,11 @@ class Reach(NamedTuple):
 class _Spans(NamedTuple):
     """The best scores over both sides of words (Eisner's chart, COLING 1996).
 
-    inside:  [n, n] of the words of h to a bound, its own yield not among them; -inf where they cannot reach
-    near:    [D] of a dependent without what is beyond it, with the words of its head before it
-    outside: [n, n] of all but `inside` in a d-tree; on the diagonal without meaning
-    limit:   of all, at least
+    inside:  [n, n] of the words of h to a bound, without the score of h's own yield; -inf where they cannot
+             reach it
+    near:    [D] of the arc to a dependent, its words on the near side, and its head's words before these
+    outside: [n, n] of all of a d-tree except `inside`; without meaning on the diagonal
+    limit:   the least score of a d-tree that is not left out
     """
 
     inside: Doubles
@@ -70,13 +71,13 @@ class _Spans(NamedTuple):
 
 @lean
 def between(side: int, h: int, m: int) -> tuple[int, int]:
-    """Return the bounds (from, to) of h before m, which may be a bound, too: there h may take m."""
+    """Return the bounds (from, to) at which h may take m: from h itself up to the word next to m."""
     return (m + 1, h + 1) if side == LEFT else (h, m)
 
 
 @lean
 def beyond(side: int, m: int, n: int) -> tuple[int, int]:
-    """Return the bounds (from, to) that h may reach by taking m."""
+    """Return the bounds (from, to) that h may reach by taking m: m itself and those beyond it."""
     return (0, m + 1) if side == LEFT else (m, n)
 
 
@@ -88,7 +89,7 @@ def edge_of(side: int, before: int) -> int:
 
 @lean
 def ends(side: int, bound: int, before: int) -> tuple[int, int]:
-    """Return the first and the last word of what is taken between two bounds."""
+    """Return the first and the last word of the item that moves a bound from `before` to `bound`."""
     edge = edge_of(side, before)
     return (bound, edge) if side == LEFT else (edge, bound)
 
@@ -101,7 +102,7 @@ def item_key(n: int, h: int, g: int, first: int, last: int) -> int:
 
 @inner
 def _dependents(begin: Ints, heads: Ints, scores: Floats) -> tuple[Ints, Ints, Floats]:
-    """Return `begin` and `dependents` [D] of `Reach`, and the scores of the arcs to these [D]. Linear time.
+    """Return `begin` and `dependents` [D] of `Reach`, and the scores [D] of the arcs to these. Linear time.
 
     begin: [n + 1]; heads, scores: [A] of the arcs
     """
@@ -125,7 +126,7 @@ def _dependents(begin: Ints, heads: Ints, scores: Floats) -> tuple[Ints, Ints, F
 
 @lean
 def _end(inside: Doubles, yields: Floats, side: int, m: int, bound: int) -> float:
-    """Return the best score of one side of a dependent; inside as in `_Spans`, yields: [2, n, n]."""
+    """Return the best score of a dependent's words on one side. inside: as in `_Spans`; yields: [2, n, n]"""
     return inside[m, bound] + yields[side, m, bound]
 
 
@@ -152,7 +153,7 @@ def _grow(reach: Reach, scores: Floats, yields: Floats, inside: Doubles, near: D
 
 @lean
 def _shrink(reach: Reach, scores: Floats, yields: Floats, spans: _Spans, whole: Doubles) -> None:
-    """Write `outside`, toward the word. whole: [D] of all but `near`, beginning with -inf"""
+    """Write `outside`, toward the word. whole: [D] of all except `near`, at first -inf"""
     inside, near, outside, _ = spans
     n = len(inside)
     for far in range(n - 1, 0, -1):
@@ -176,8 +177,8 @@ def _shrink(reach: Reach, scores: Floats, yields: Floats, spans: _Spans, whole: 
 
 @lean
 def _use(marks: Bits, side: int, h: int, bound: int, agenda: Longs, waiting: int) -> int:
-    """Mark a bound as useful in `marks` [n, n], and put it on the agenda, if it was not; return how many
-    are there."""
+    """Mark a bound as useful in `marks` [n, n], and put it on the agenda, unless it was marked before; return
+    how many bounds are waiting."""
     if marks[h, bound] & USEFUL << side:
         return waiting
     marks[h, bound] |= USEFUL << side
@@ -187,7 +188,7 @@ def _use(marks: Bits, side: int, h: int, bound: int, agenda: Longs, waiting: int
 
 @lean
 def _use_item(marks: Bits, m: int, first: int, last: int, agenda: Longs, waiting: int) -> int:
-    """Mark both bounds of an item in `marks` [n, n]; return as `_use`."""
+    """Mark both bounds of an item in `marks` [n, n]; return how many bounds are waiting."""
     marks[m, first] |= WHOLE << LEFT
     marks[m, last] |= WHOLE << RIGHT
     waiting = _use(marks, LEFT, m, first, agenda, waiting)
@@ -196,7 +197,7 @@ def _use_item(marks: Bits, m: int, first: int, last: int, agenda: Longs, waiting
 
 @inner
 def _spans(begin: Ints, heads: Ints, reach: Reach, of_arcs: Floats, scores: ArcScores) -> _Spans:
-    """Return the best scores. of_arcs: [D] those of the arcs to `reach.dependents`"""
+    """Return the best scores. of_arcs: [D] scores of the arcs to `reach.dependents`"""
     n, size, best = len(reach.marks), len(of_arcs), -np.inf
     inside, outside = np.full((n, n), -np.inf), np.full((n, n), -np.inf)
     near, whole = np.full(size, -np.inf), np.full(size, -np.inf)
@@ -217,8 +218,9 @@ def _spans(begin: Ints, heads: Ints, reach: Reach, of_arcs: Floats, scores: ArcS
 
 @kernel
 def reach_of(begin: Ints, heads: Ints, scores: ArcScores, around: bool, most: int) -> tuple[Reach, Longs]:
-    """Return the reach, and keys of the items [items] of all projective d-trees with one root, not in order,
-    but those that the beam leaves out; none of them where they are more than `most`."""
+    """Return the reach, and the keys [items] of the items of all projective d-trees with one root, except
+    those that the beam leaves out. Keys are not in order, and may be repeated; there are none where they
+    would be more than `most`."""
     n, count, waiting = len(begin) - 1, 0, 0
     rows, dependents, of_arcs = _dependents(begin, heads, scores.arcs)
     marks, yields = np.zeros((n, n), np.uint8), scores.yields

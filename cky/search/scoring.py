@@ -30,16 +30,16 @@ from d2c.learning.kernels import inner, kernel, lean, summing
 from d2c.learning.templates import atom_of, fill_each
 from d2c.trees.binarization import LEFT, RIGHT, UNARY
 
-MOST_WORDS = 100  # of the sentence that tell what kind of text it is
+MOST_WORDS = 100  # first words of a sentence, which tell what kind of text it is
 ATOMS = 64 + MOST_WORDS  # room for the atoms of a site; FEATURES for the features of a part
 FEATURES = 2 * ATOMS
-BINS = np.array([1, 2, 3, 4, 5, 8, 12, 20, 35])  # bin(i) of Figure 4: the last lengths in nine of ten bins
+BINS = np.array([1, 2, 3, 4, 5, 8, 12, 20, 35])  # bin(i) of Figure 4: the greatest i of nine of the ten bins
 _ODD, _HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
 _POSITIONS, _FIELDS, _GROUPS = len(POSITIONS), len(FIELDS), len(GROUPS)
 
 
 class Scorer(NamedTuple):
-    """The templates, the rules' keys and the weights.
+    """The templates, the keys of rules and the weights.
 
     keys:    [R, groups] of each rule, see `Grammar.keys`
     weights: [2^k]
@@ -50,8 +50,8 @@ class Scorer(NamedTuple):
     weights: Floats
 
 
-# Below, kernels get arrays one by one: an array that comes out of a tuple has its references counted, which
-# takes longer than the rest.
+# Below, kernels get arrays one by one: numba counts references to an array that comes out of a tuple, which
+# takes longer than all else.
 
 
 @lean
@@ -80,7 +80,7 @@ class SplitAtoms(NamedTuple):
     """The atoms of a site, and room for what they are made of.
 
     atoms:  [2, ATOMS] those of its arc alone, and the others, each group by group
-    bounds: [2, groups + 1] where the atoms of each group begin; the last one where those of the site end
+    bounds: [2, groups + 1] where the atoms of each group begin, and at last where all atoms end
     positions, numbers: the fields of the site
     """
 
@@ -139,7 +139,7 @@ def part_slots(keys: Longs, rule: int, split: SplitAtoms, mask: int, slots: Long
 
 @summing
 def _total(weights: Floats, atoms: Longs, begin: int, end: int, key: int) -> np.float32:
-    """Return the sum of the weights [2^k] of some atoms [ATOMS] with a key."""
+    """Return the sum of the weights [2^k] of some atoms [ATOMS], conjoined with a key."""
     mask, total = np.uint64(len(weights) - 1), np.float32(0.0)
     for i in range(np.uint64(begin), np.uint64(end)):  # numba is slow with signed indices
         total += weights[(np.uint64(atoms[i]) + np.uint64(key)) & mask]
@@ -164,7 +164,7 @@ def _of_parent(weights: Floats, atoms: Longs, bounds: Longs, parent: int) -> np.
 
 @lean
 def _shared_key(site: np.void) -> np.uint64:
-    """Return one number for all that the templates of the first part see of a site."""
+    """Return one number for all that templates of the arc alone see of a site."""
     side, key = site["side"], np.uint64(site["side"])
     left = (site["i"], site["next_left"], site["inner_left"])
     right = (site["j"], site["next_right"], site["inner_right"])
@@ -186,8 +186,9 @@ def _mix(key: np.uint64, number: int) -> np.uint64:
 
 @inner
 def _chained(chart: Chart, keys: NDArray[np.uint64]) -> tuple[Ints, Ints]:
-    """Return lists of blocks with the same key: the first block of each list, and each block's next, or -1.
-    Blocks of copies are in none. keys: [B] is written"""
+    """Return lists of blocks with keys in the same bucket, so that blocks with the same key are in one list:
+    the first block of each list, and each block's next [B], or -1. Empty blocks, and those of copies, are in
+    no list. keys: [B] is written"""
     size, begin = 16, 0
     while size < len(chart.ends):
         size *= 2
@@ -207,7 +208,7 @@ class SharedSums(NamedTuple):
 
     of_arc, of_parent:       [R], [S] what templates that see an arc alone add for each rule, each parent
     of_other:                [S] what the other templates add for each parent
-    arcs, parents, others:   the blocks for which these are known
+    arcs, parents, others:   the block for which each of these sums holds, or -1
     """
 
     of_arc: Floats
@@ -222,7 +223,7 @@ class SharedSums(NamedTuple):
 def score_edges(chart: Chart, observed: Observed, scorer: Scorer, glue: float) -> Floats:
     """Return [E] the score of every edge: θᵀ f of its part; 0 for copies, `glue` for the glue rule.
 
-    What templates see of an arc alone is summed once for all blocks that attach by this arc.
+    The weights of templates that see an arc alone are summed once for all blocks that attach by this arc.
     """
     sites, ends, rules = chart.sites, chart.ends, len(scorer.keys)
     scores, symbols = np.zeros(len(chart.rules), np.float32), 0
@@ -255,8 +256,8 @@ def score_edges(chart: Chart, observed: Observed, scorer: Scorer, glue: float) -
 def _score_block(
     rules: Ints, scorer: Scorer, atoms: SplitAtoms, sums: SharedSums, arc: int, block: int, scores: Floats
 ) -> None:
-    """Write the scores of the edges of a block into `scores` [E], by their rules [E]. arc: the first block
-    with this arc"""
+    """Write the scores of the edges of a block into `scores` [E], by their rules [E]. arc: the first of
+    the blocks of the same arc that are scored in a row"""
     keys, weights, bounds = scorer.keys, scorer.weights, atoms.bounds
     for edge in range(len(rules)):
         rule = np.int64(rules[edge])

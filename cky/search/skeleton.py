@@ -1,12 +1,11 @@
 """A d-tree's skeleton: what it fixes of every c-tree in Y(x, d) (PAD, section 3.1).
 
-Of each word h: its left dependents L(h) and right dependents R(h), from the word outward, in which order it
-takes them; its span ⟨h⇐, h⇒⟩, all words below it; and its items. An item (h, a, b) is word h with its a
-nearest left and b nearest right dependents: there are (|L(h)| + 1)(|R(h)| + 1), each with a cell in the
-chart. A word with so many dependents on both sides that this is more than MOST_CELLS takes all
-right ones first, as the simple binarization does within a node (from below; its left side is on top). Here
-that holds over all nodes of h, so derivations are missing: it has the |L(h)| + |R(h)| + 1 items (0, b) and
-(a, |R(h)|).
+It has for each word h: its left dependents L(h) and right dependents R(h), from the word outward, which is
+the order in which it takes them; its span ⟨h⇐, h⇒⟩, all words below it; and its items. An item (h, a, b) is
+word h with its a nearest left and b nearest right dependents: there are (|L(h)| + 1)(|R(h)| + 1), each with a
+cell in the chart. If these are more than MOST_CELLS, the word takes all its right dependents first, as the
+simple binarization does within a node (bottom-up). Here that holds across all nodes of h, so some derivations
+are missing: it has only the |L(h)| + |R(h)| + 1 items (0, b) and (a, |R(h)|).
 
 A site is where a rule applies, whatever the rule: a step from one item to another.
 
@@ -45,8 +44,8 @@ WORD = np.dtype(
 # g:     head of h, 1..n, 0 where it is the root
 # i, j:  first and last word of the result
 # k:     last word of the left part; in unary steps how many were before, of root rules and copies -1
-# next_left, next_right:   the dependents of h that come next on either side (-1: none)
-# inner_left, inner_right: the outermost ones that the step found there (-1: none)
+# next_left, next_right:   the dependents of h that come next on either side, after the step (-1: none)
+# inner_left, inner_right: the dependents of h that came last on either side, before the step (-1: none)
 SITE = np.dtype(
     [(name, np.int32) for name in ("side", "h", "m", "g", "i", "j", "k")]
     + [(name, np.int32) for name in ("next_left", "next_right", "inner_left", "inner_right")],
@@ -60,7 +59,7 @@ class Skeleton(NamedTuple):
 
     order:      [n] words, dependents before their heads
     dependents: [n - 1] the left dependents of word 0 outward, its right ones outward, those of word 1, ...
-    words:      [n + 1] of type WORD; behind the last one only its cell means something
+    words:      [n + 1] of type WORD; in the row after the last word only `cell` has a meaning
     """
 
     order: Ints
@@ -150,7 +149,7 @@ def item_of(words: NDArray[np.void], h: int, number: int) -> tuple[int, int]:
 def set_site(
     dependents: Ints, words: NDArray[np.void], side: int, h: int, a: int, b: int, site: np.void
 ) -> None:
-    """Write the site of a step to the item (h, a, b), but for the k of unary steps.
+    """Write the site of a step to the item (h, a, b), except for the k of unary steps.
 
     dependents, words: [n - 1] and [n + 1], as in `Skeleton`
     """
@@ -180,7 +179,7 @@ def set_site(
 def sites_of_steps(skeleton: Skeleton, kinds: Ints, steps: Ints) -> Sites:
     """Return the sites of the P steps of a derivation.
 
-    kinds: [P] of the steps, word by word; steps: [n + 1] where those of each word begin; the last one of
+    kinds: [P] of the steps, word by word; steps: [n + 1] where those of each word begin; the last step of
            the root is the root rule
     """
     sites = np.empty(len(kinds), SITE)
@@ -200,8 +199,8 @@ def sites_of_steps(skeleton: Skeleton, kinds: Ints, steps: Ints) -> Sites:
 
 @kernel
 def is_projective_tree(heads: Ints) -> bool:
-    """Return whether heads [n] from 0 to n form a projective tree with one root: in a kernel, what
-    `d2c.trees.dtree.is_projective` says. Linear time."""
+    """Return whether heads [n] from 0 to n form a projective tree with one root: in a kernel, what `is_tree`
+    and `is_projective` of `d2c.trees.dtree` say. Linear time."""
     n, roots = len(heads), 0
     missing, size = np.zeros(n, np.int32), np.ones(n, np.int32)  # dependents still to come; words below
     first, last, ready = np.arange(n), np.arange(n), np.empty(n, np.int32)

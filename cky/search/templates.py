@@ -8,7 +8,8 @@ without fields is the rule, or the pair, itself. Every one is also conjoined wit
 (LEFT, RIGHT, or UNARY), which the figure's are not. Words that training sees once stand as their classes
 (`d2c.learning.words`).
 
-Unary steps have the same templates but those with m, k, inner or outer, of which they have none.
+Unary steps have the same templates, except those with m, k, inner or outer, which they lack, and those of
+the group MODIFIER; only they have templates with `level`.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ class Positions(NamedTuple):
     """The tokens that templates see of a site, each by its position in the sentence.
 
     g:                       head of h
-    left, right:             the dependents of h that come next there
-    inner_left, inner_right: those that it took last there
-    inner, outer:            these of the side of m
+    left, right:             the dependents of h that come next on either side
+    inner_left, inner_right: those that h took last on either side, before the step
+    inner, outer:            on the side of m, the dependent that h took last, and the one that comes next
     """
 
     h: int
@@ -52,13 +53,13 @@ class Positions(NamedTuple):
     outer: int
 
 
-_WRITTEN = {"before_i": "i-1", "after_j": "j+1", "after_k": "k+1"}  # in templates; _ is a hyphen there
+_WRITTEN = {"before_i": "i-1", "after_j": "j+1", "after_k": "k+1"}  # in templates; elsewhere _ becomes -
 POSITIONS = tuple(_WRITTEN.get(name, name.replace("_", "-")) for name in Positions._fields)
 # level: how many unary steps were before
 FIELDS = ("level", "bin(j-i)", *fields_of(("word", "tag", "label"), POSITIONS), "morph[h]", "morph[m]")
-COLUMNS = "label", "morph"  # what not all d-trees and treebanks have
+COLUMNS = "label", "morph"  # that some d-trees and treebanks lack
 _OF_ATTACHMENTS = {f"[{position}]" for position in ("m", "k", "k+1", "inner", "outer")}
-# Of each kind of step what its templates see beyond the arc, or beyond the cell of unary steps
+# For each kind of step: what marks a template that sees more than the arc (of a unary step: than the cell)
 _BEYOND = {
     LEFT: ("bin(j-i)", *(f"[{position}]" for position in ("j", "j+1", "right", "inner-right"))),
     RIGHT: ("bin(j-i)", *(f"[{position}]" for position in ("i", "i-1", "left", "inner-left"))),
@@ -106,9 +107,10 @@ class Templates(NamedTuple):
     """The templates in use.
 
     table: [T, WIDTH] as of `d2c.learning.templates.rows`: those of attachments, then those of unary steps
-    words: whether a site over a whole sentence has all words of the sentence, with A alone
-    split: [2 T] rows of the table: for LEFT, RIGHT and UNARY steps those of templates that see the arc alone
-           (of unary steps: the cell), group by group, then the others
+    words: whether a site over a whole sentence has an atom for each of its words (the first MOST_WORDS), in
+           the group PARENT
+    split: rows of the table, those of attachments twice: for LEFT, RIGHT and UNARY steps the templates that
+           see the arc alone (of unary steps: the cell), group by group, then the others
     parts: [3, 2, groups + 1] where in `split` each group of these begins
     """
 
@@ -120,7 +122,7 @@ class Templates(NamedTuple):
     @staticmethod
     @cache
     def of(columns: frozenset[str], context: bool) -> Templates:
-        """Return those of the figure, and of d-labels; context: those beyond the paper, too.
+        """Return the templates of the figure, and of d-labels; with `context` also those beyond the paper.
 
         columns: which of COLUMNS there are; templates of the others are left out
         """
@@ -156,7 +158,7 @@ def _split(names: Sequence[str], begin: Ints) -> tuple[Rows, Ints]:
 
 
 def _fits(template: str, group: int, unary: bool) -> bool:
-    """Return whether unary steps, or attachments, have a template."""
+    """Return whether steps of this kind, unary ones or attachments, have a template."""
     if unary:
         return group != MODIFIER and not any(position in template for position in _OF_ATTACHMENTS)
     return "level" not in template

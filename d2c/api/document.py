@@ -1,4 +1,4 @@
-"""Parsed sentences, and all of a text."""
+"""Parsed sentences, and documents: all parsed sentences of a text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from d2c.trees.ctree import NO_CTREE
 if TYPE_CHECKING:
     import pandas
 
-COLUMNS = {  # of tables, with their types: integers with a capital letter may be missing
+COLUMNS = {  # of tables, with their types: values of `Int64` may be missing
     "sentence": "int64",
     "label": "str",
     "start": "int64",
@@ -52,7 +52,7 @@ class Sentence:
     """
 
     def __init__(self, parsed: parsing.Sentence) -> None:
-        """Show what `d2c.parsing` made of a sentence."""
+        """Hold a sentence as `d2c.parsing` has parsed it."""
         self._parsed, self.line, self.error = parsed, parsed.line, parsed.why
         self.text = parsed.text or " ".join(parsed.tokens.forms)
         self.comments = () if self.error else parsed.tokens.comments

@@ -1,4 +1,4 @@
-"""A model as Python users have it: `load` one, then parse text, words, or a stream of lines.
+"""A model for Python users: `load` one, then parse text, words, or a stream of lines.
 
 It is `d2c parse` in Python: the same batches, rules for text and processes (`d2c.parsing`), the same trees.
 """
@@ -35,7 +35,7 @@ Context = TypeVar("Context")
 Kind = Literal["text", "tokenized", "split", "conllu", "json"]
 Words = tuple[str, ...]
 Spans = Sequence[tuple[int, int] | tuple[int, int, str]]
-_TEXT = "<text>"  # what errors name
+_TEXT = "<text>"  # the file that errors name
 _BATCH = ParseOptions.batch_size
 
 
@@ -210,14 +210,14 @@ class Parser:
         return {name: getattr(self, name) for name in ("directories", "device", "allow_pipeline")}
 
     def _sentences_of(self, text: str) -> Iterator[ParsedSentence]:
-        # newline="": lines end where those of files do, and keep what they end in, as offsets need it
+        # newline="": lines end as in files, and keep their line breaks, which offsets count
         return given.sentences_of(io.StringIO(text, newline=""), "split", self.rules, _TEXT)
 
     def _documents(
         self, pairs: Iterable[tuple[str, Any]], batch_size: int, jobs: int
     ) -> Iterator[tuple[Document, Any]]:
-        """Yield the document of each text, with what came with the text."""
-        read = deque[tuple[int, Any]]()  # of texts: how many sentences they are, and what came with them
+        """Yield the document of each text, with the context that came with the text."""
+        read = deque[tuple[int, Any]]()  # for each text: its number of sentences, its context
         waiting: list[Sentence] = []
 
         def sentences() -> Iterator[ParsedSentence]:
@@ -253,7 +253,11 @@ class Parser:
         best: int,
         models: list[Model],
     ) -> Document:
-        """Parse sentences as columns of words and tags; models: that parse, whose tags are checked."""
+        """Parse sentences given as columns of words and tags.
+
+        models: those that parse; given tags are checked by the first one's tagger
+        Raises ValueError for a sentence that cannot be parsed under its constraints.
+        """
         known = {"", *getattr(models[0].tagger, "tags_", ())}
 
         def numbered() -> Iterator[ParsedSentence]:
@@ -274,11 +278,11 @@ class Parser:
         jobs: int = 1,
         models: list[Model] | None = None,
     ) -> Generator[Sentence, None, None]:
-        """Yield sentences parsed. models: in place of the parser's own, in this process"""
+        """Yield the sentences parsed. models: used instead of the parser's own, in this process"""
         options = options if best == 1 else replace(options, best=best)
         load = partial(attrgetter("models"), self) if models is None else lambda: models
         batches = parse_batches(load, options, batched(sentences, options.batch_size), jobs=jobs)
-        with closing(batches):  # ends the processes where nobody wants the rest
+        with closing(batches):  # ends the processes if nobody wants the rest
             for batch in batches:
                 yield from map(Sentence, batch.sentences)
 
@@ -295,19 +299,19 @@ def _is_word(one: object) -> bool:
 
 
 def _is_pair(one: object) -> bool:
-    """Return whether it is a word and a tag, not a sentence of such pairs."""
+    """Return whether an item is a word and a tag, not a sentence of such pairs."""
     return isinstance(one, tuple | list) and len(one) == 2 and all(map(_is_word, one))
 
 
 def _one(sentences: Iterable[Any], is_word: Callable[[object], bool], *spans: Spans | None) -> Iterable[Any]:
-    """Return sentences; of the words of one, a list of that one.
+    """Return sentences as a list; for the words of one sentence, a list with that sentence.
 
-    spans:   constraints; raises ValueError where there are some, and several sentences
-    is_word: whether something is a word of a sentence, not a sentence. Words with blanks are taken for texts
-             where there are no constraints
+    is_word: whether an item is a word of a sentence, not a sentence. Words with blanks are taken for texts if
+             there are no constraints
+    spans:   constraints. Raises ValueError if there are any and the sentences are several
     """
     if isinstance(sentences, str):
-        return [sentences]  # one that is no list of words, as is said of it
+        return [sentences]  # one sentence that is no list of words, as its error says
     listed = [*sentences]
     texts = any(isinstance(one, str) and one.split()[1:] for one in listed)
     if any(map(is_word, listed)) and (not texts or any(spans)):
@@ -318,7 +322,7 @@ def _one(sentences: Iterable[Any], is_word: Callable[[object], bool], *spans: Sp
 
 
 def _with_known_tags(sentence: ParsedSentence, known: Collection[str]) -> ParsedSentence:
-    """Return a sentence with brackets among its tags as treebanks write them; refused for an unknown tag."""
+    """Return a sentence with brackets in tags written as in treebanks; a refused one for an unknown tag."""
     tags = tuple([tag if tag in known else escape(tag) for tag in sentence.tokens.tags])
     if unknown := [tag for tag in tags if tag not in known]:
         listed = " ".join(sorted(known)).strip()
@@ -339,7 +343,7 @@ def _line(text: object) -> str:
 
 
 def _columns(sentence: Iterable[tuple[str, str]]) -> tuple[Words, Words]:
-    """Return words and tags. Raises TypeError for what is no pair, and for a string: its letters are none."""
+    """Return words and tags. Raises TypeError for items that are no pairs, such as letters of a string."""
     pairs = [*sentence]
     for pair in pairs:
         if isinstance(pair, str) or len(pair) != 2:
@@ -348,8 +352,8 @@ def _columns(sentence: Iterable[tuple[str, str]]) -> tuple[Words, Words]:
 
 
 def _words(words: object) -> Words:
-    """Return words, those of numpy as plain strings, which Cython asks for. Raises TypeError for what is no
-    string, and for one string: its letters are no words."""
+    """Return words as plain strings, which Cython needs, even if they are numpy's. Raises TypeError for an
+    item that is no string, and for a single string, whose letters are no words."""
     if isinstance(words, str) or not isinstance(words, Iterable):
         kind = type(words).__name__
         others = "pipe takes texts, and [[...]] is one sentence, whose words may have blanks"

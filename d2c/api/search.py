@@ -61,7 +61,7 @@ def search_file(
 ) -> Iterator[tuple[Sentence, list[list[Match]]]]:
     """Yield each sentence with the matches of each pattern in it; arguments as of `search`.
 
-    The file is read once. Sentences whose search ran over a limit are left out, and named.
+    The file is read once. Sentences whose search ran over a limit are left out and reported.
     """
     name = file_name(file)
 
@@ -91,7 +91,7 @@ def search_file(
 def searched(
     found: list[Match] | RanOver, reading: Reading, file: str, number: int
 ) -> TypeGuard[list[Match]]:
-    """Return whether the search of a sentence ended; if not, the sentence is named as left out."""
+    """Return whether the search of a sentence kept its limits; if not, report the sentence as left out."""
     if isinstance(found, RanOver):
         (reading.faults.skipped or reading.faults.no_tree)(NoTree(file, 0, number, str(found)))
         return False
@@ -99,9 +99,9 @@ def searched(
 
 
 def heads_for(pattern: str, head_rules: str, reading: Reading, file: str) -> Callable[[CTree], CTree]:
-    """Return a function that gives trees of a file heads that they lack, if the pattern asks for heads.
+    """Return a function that gives trees of a file the heads that they lack, if the pattern asks for heads.
 
-    It raises FormatError where JSON lines should have some, and do not.
+    With `marked`, it raises FormatError for a tree without heads in a format such as JSON lines.
     """
     if not compiled(pattern).heads:
         return lambda ctree: ctree

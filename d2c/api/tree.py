@@ -1,4 +1,4 @@
-"""A c-tree as Python users have it: brackets, pictures, spans, and the trees of other libraries."""
+"""A c-tree for Python users: brackets, pictures, spans, and the trees of other libraries."""
 
 from __future__ import annotations
 
@@ -75,9 +75,9 @@ class Tree:
 
     @classmethod
     def from_nltk(cls, tree: nltk.Tree) -> Tree:
-        """Return the tree that an `nltk.Tree` is; the inverse of `to_nltk`, without heads.
+        """Return the tree of an `nltk.Tree`; the inverse of `to_nltk`, without heads.
 
-        Raises TypeError for what is none, and ValueError for words without tags and nodes without words.
+        Raises TypeError for another object, and ValueError for words without tags and nodes without words.
         """
         from d2c.trees.objects import from_nltk
 
@@ -85,7 +85,7 @@ class Tree:
 
     @classmethod
     def from_stanza(cls, tree: parse_tree.Tree) -> Tree:
-        """Return the tree that one of Stanza's is; the inverse of `to_stanza`. Raises as `from_nltk` does."""
+        """Return the tree of a Stanza tree; the inverse of `to_stanza`. Raises as `from_nltk` does."""
         from d2c.trees.objects import from_stanza
 
         return cls(from_stanza(tree))
@@ -122,7 +122,7 @@ class Tree:
 
     @property
     def confidences(self) -> Sequence[float | None] | None:
-        """Return [K] how sure the parser is of each node of `ctree`, from 0 to 1; None of edited nodes."""
+        """Return [K] how sure the parser is of each node of `ctree`, from 0 to 1; None for edited nodes."""
         return self._own.confidences
 
     @property
@@ -175,7 +175,7 @@ class Tree:
 
         nested: also those inside another one of them
 
-        Warns where nothing is found, but its tags or its labels in other letters are so called: `np`.
+        Warns if nothing is found but a tag has the name, or a label has it in other letters (`np` for NP).
         """
         if not labels:
             raise ValueError("which phrases? say their labels: phrases('NP')")
@@ -288,7 +288,7 @@ class Tree:
         have one item for each word; heads are counted from 1, that of the root is 0. If the text is known,
         words are as they stand there, with quotation marks for `` and ''.
 
-        Raises ValueError for traces alone, and if more than half of the tags are not the Penn Treebank's.
+        Raises ValueError for a tree of traces, and if more than half of the tags are not the Penn Treebank's.
         """
         check_tags(self.ctree)
         return to_universal(self.ctree, self._own.source.text)
@@ -296,7 +296,7 @@ class Tree:
     def with_heads(self, head_rules: str = "collins") -> Tree:
         """Return the tree with the heads that a table finds; heads that it has already stay.
 
-        head_rules: a bundled table or a file, see `d2c heads`. Raises FormatError for what is none.
+        head_rules: a bundled table or a file, see `d2c heads`. Raises FormatError for anything else.
         """
         ctree = load_head_rules(head_rules).headed(self.ctree)
         return Tree(ctree, self.confidences, self.offsets, self._own.source.text)
@@ -328,9 +328,9 @@ class Tree:
         operations: relabel, delete, excise, insert, move and wrap, with `;` between them, on nodes that have
                     names in the pattern
 
-        Offsets are kept unless words are new, or in another order; they are those in the source text, which
-        `text` is not where words are gone. Nodes that are new, or have another label or other words, have
-        None as their confidence. Raises ValueError for what cannot be read or done.
+        Offsets are kept unless words are new, or in another order; they still count in the text that was
+        parsed, even if words are gone from `text`. Nodes that are new, or have another label or other words,
+        have None as their confidence. Raises ValueError for what cannot be read or done.
         """
         edited, _ = edit_of(pattern, operations)(self.ctree)
         if edited is None:
@@ -360,7 +360,7 @@ class Tree:
         """Write a picture to a file: `*.svg`, `*.pdf`, `*.png`, `*.tex` (LaTeX), or in characters `*.txt`.
 
         Raises ValueError as `to_svg` and for a tree with gaps in LaTeX, FormatError for other names or if the
-        file cannot be written, and ModelError for PDF and PNG if what makes these is not installed.
+        file cannot be written, and ModelError for PDF and PNG if the software for these is not installed.
         """
         from d2c.trees.pictures import ENDINGS, drawing
 
@@ -375,7 +375,7 @@ class Tree:
     def __iter__(self) -> Iterator[Tree | str]:
         return iter(self._parts)
 
-    def __getitem__(self, position: int | slice | tuple[int, ...]) -> Any:  # whoever says where knows what
+    def __getitem__(self, position: int | slice | tuple[int, ...]) -> Any:  # the caller knows what is there
         if isinstance(position, slice):
             return self._parts[position]
         found: Tree | str = self
@@ -402,15 +402,15 @@ class Tree:
         return f"<Tree {self}>"
 
     def _repr_svg_(self) -> str | None:
-        """Return a picture; None of a tree that is too deep for one, which is shown as `repr`."""
+        """Return a picture; None for a tree that is too deep, which a notebook shows as its `repr`."""
         try:
             return self.to_svg()
         except ValueError:
             return None
 
     def _repr_html_(self) -> str | None:
-        """Show the tree in a notebook: the picture, scrolled where it is wider than the page. It is light:
-        a notebook has colours of its own, whatever the browser prefers."""
+        """Show the tree in a notebook: the picture, scrolled if it is wider than the page, always in light
+        colours: a notebook has colours of its own, whatever the browser prefers."""
         from d2c.trees.pictures import ctree_svg
 
         try:
@@ -425,12 +425,12 @@ class Tree:
 
     @cached_property
     def _own(self) -> Constituents:
-        """Return what it has: of a part, all numbered anew."""
+        """Return the tree's own constituents; those of a part are numbered anew."""
         whole = self._whole
         return whole if self._node == _highest(whole.ctree) else whole.below(self._node)
 
     def _key(self) -> tuple[object, ...]:
-        """Return what brackets say."""
+        """Return what brackets show of the tree, by which trees are compared."""
         ctree = canonical(self.ctree)
         return ctree.tokens.forms, ctree.tokens.tags, ctree.labels, ctree.children, ctree.top
 
@@ -441,9 +441,9 @@ def _part(whole: Constituents, node: int) -> Tree:
     return part
 
 
-Constituents.as_tree = _part  # for `Span.tree`: spans are below trees
+Constituents.as_tree = _part  # for `Span.tree`: that module may not import this one
 
 
 def _highest(ctree: CTree) -> int:
-    """Return the root's id; where it has a wrapper, the next one, which stands for that."""
+    """Return the root's id or, if the root has a wrapper, the next id, which stands for the wrapper."""
     return ctree.root + (ctree.top is not None)

@@ -1,17 +1,17 @@
 """The chart of a sentence: all computations of an oracle automaton whose actions are probable enough, packed.
 
-Section 5 of Nederhof (2015), with the grammar intersected with the sentence as it is made. A *node* is a
+Section 5 of Nederhof (2015), with the grammar intersected with the sentence while it is made. A *node* is a
 class of stacks before a token: what the oracle sees, hence its actions. An *item* is a tree of some class
-between two nodes; below it is the node where it begins. An action takes the item that ends in a node, with
-or without one that ends where the first begins, and makes an item that begins where the last one begins. So
-classes are those of `d2c.automata.states`, and a stack's that of its two topmost trees and the head token of
-the third, which are all that features see (`d2c.automata.features`).
+between two nodes, the one where it begins, below it, and the one where it ends. An action takes an item that
+ends in a node, alone or with one that ends where the first begins, and makes an item that begins where the
+lower of them does. Classes of trees are those of `d2c.automata.states`; the class of a stack is made of those
+of its two topmost trees and the head token of the third, all that features see (`d2c.automata.features`).
 
-Of the actions of a node those are kept that have a probability of `threshold` at least, and in any case the
-one that the greedy parser takes: with a threshold of 1 there is one computation, the greedy parser's own.
-An item is a vertex of the forest. An edge is an action, its score the logarithm of its probability; a shift
-has one of its own, from an axiom. The edges of a derivation, as they stand, are the actions of a computation
-in the order in which they are done. Linear in the number of edges.
+An action of a node is kept where its kind has a probability of `threshold` at least, and so has the action
+among those of its kind. The action of the greedy parser is always kept: with a threshold of 1 there is one
+computation, the greedy parser's own. An item is a vertex of the forest. An edge is an action, its score the
+logarithm of its probability; a shift has an edge of its own, from the axiom. The edges of a derivation, in
+the order in which they stand, are the actions of a computation. Linear in the number of edges.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ EDGE = np.dtype(
 )
 KEPT = np.dtype([("action", np.int32), ("score", np.float32)], align=True)
 # Numba compiles a kernel once more for a constant that is a Python number
-NONE, AXIOM, GOAL = np.int32(-1), np.int32(0), np.int32(1)  # no item, and the first two of them
+NONE, AXIOM, GOAL = np.int32(-1), np.int32(0), np.int32(1)  # no item; the first two items
 TREES, NODES, ITEMS, EDGES, ACTIONS, FULL = range(6)  # in `Search.counts`
 _SEED, _FACTOR, _HALF = np.uint64(0xC2B2AE3D27D4EB4F), np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
 
@@ -53,8 +53,8 @@ class TransitionChart(NamedTuple):
     scores:  [E] logarithm of the probability of each edge's action
     actions: [E]
     labels:  [E] the number of the label of the arc that an edge makes; 0: it has none, or makes no arc
-    tokens:  [V] the head token of each item, from 0; -1 of the axiom, which is the first, and of the goal
-    spans:   [V, 2] the first and the last token of each item; -1 of axiom and goal
+    tokens:  [V] the head token of each item, from 0; -1 for the axiom, which is the first, and for the goal
+    spans:   [V, 2] the first and the last token of each item; -1 for axiom and goal
     """
 
     forest: Forest
@@ -70,16 +70,16 @@ class Search(NamedTuple):
 
     trees:  [most trees, ATTRIBUTES] the classes of trees; the first is that of what is below a stack
     nodes:  of type NODE: classes of the topmost and of the second tree, head token of the third, the next
-            token; the first item that ends there; where its actions begin and end, -1 if not yet looked at
+            token; the latest item that ends there; where its actions begin and end, -1 if not yet looked at
     items:  of type ITEM: the node where it begins; class of its tree; its last token in the sentence; the
-            next item that ends in the same node; the next in its queue; its vertex
+            item before it that ends in the same node; the next in its queue; its vertex
     edges:  of type EDGE, between items
     kept:   of type KEPT: the actions of nodes
-    counts: [6] of each of these how many there are, and whether there are too many
+    counts: [6] how many there are of trees, nodes, items, edges and kept actions; whether these are too many
     queues: [n + 2, 2] first and last of the items that are yet to be expanded: the axiom; those that begin
             before the first token, the second, ...
     stack:  [3, ATTRIBUTES] the topmost trees of a node, as in a stack
-    logs:   [A] of the probabilities of its actions
+    logs:   [A] logarithms of the probabilities of a node's actions
     keys, numbers: [power of two] hash table of the numbers of trees, nodes and items; -1: an empty slot
     """
 
@@ -97,7 +97,7 @@ class Search(NamedTuple):
 
     @classmethod
     def new(cls, tokens: int, actions: int, most: int) -> Search:
-        """Return the start: an empty stack. actions: of the system; most: how many items there may be."""
+        """Return the start: an empty stack. tokens: of the sentence; actions: of the system; most: items."""
         slots = 1 << (6 * most).bit_length()
         search = cls(
             np.zeros((most + 1, ATTRIBUTES), np.int64),
@@ -169,7 +169,7 @@ def _keep(search: Search, scorer: OracleScorer, text: Text, node: int, left: int
 
 @lean
 def _expand(search: Search, tables: Tables, text: Text, item: int, node: int, begin: int) -> None:
-    """Do what can be done with an item that ends in a node; shifts, with the first of these."""
+    """Take the kept actions of a node with an item that ends there; a shift with the first such item only."""
     items, trees, counts, token = search.items, search.trees, search.counts, search.nodes[node]["token"]
     for number in range(search.nodes[node]["begin"], search.nodes[node]["end"]):
         action = search.kept[number]["action"]
@@ -206,7 +206,8 @@ def _expand(search: Search, tables: Tables, text: Text, item: int, node: int, be
 
 @lean
 def _item_of(search: Search, node: int, token: int, begin: int) -> int:
-    """Return the item, perhaps a new one, from a node to before a token; its tree stands behind the last."""
+    """Return the item, perhaps a new one, from a node to before a token; its tree stands behind the last one
+    in `Search.trees`."""
     counts, items, key = search.counts, search.items, _first_key(TREES)
     for attribute in range(ATTRIBUTES):
         key = _mixed(key, search.trees[counts[TREES], attribute])
@@ -241,7 +242,7 @@ def _node_of(search: Search, item: int, token: int) -> int:
 
 @lean
 def _number_of(search: Search, key: np.uint64, sort: int) -> int:
-    """Return the number of what has a key, which may be new. sort: TREES, NODES or ITEMS"""
+    """Return the number of the entry with this key, perhaps a new one. sort: TREES, NODES or ITEMS"""
     counts, keys, numbers, mask = search.counts, search.keys, search.numbers, np.uint64(len(search.keys) - 1)
     slot = key & mask
     while numbers[slot] != NONE and keys[slot] != key:
@@ -262,15 +263,15 @@ def _first_key(sort: int) -> np.uint64:
 
 @lean
 def _mixed(key: np.uint64, number: int) -> np.uint64:
-    """Return a key of what has this key and is followed by a number; different for different ones, but for
-    one in some 10^18 pairs."""
+    """Return the key of a sequence with this key that a number continues; different sequences have different
+    keys, except for one in some 10^18 pairs."""
     key = (key ^ np.uint64(number)) * _FACTOR
     return key ^ (key >> _HALF)
 
 
 @kernel
 def _useful(search: Search, tables: Tables, count: int, begin: int) -> TransitionChart:
-    """Return the chart of the first `count` edges, but for those that are in no derivation of the goal."""
+    """Return the chart of the first `count` edges, without those that are in no derivation of the goal."""
     edges, items = search.edges, search.items
     vertices = np.full(items[GOAL]["vertex"] + 1, NONE)  # of items that are needed: first 0, then new numbers
     vertices[0] = vertices[-1] = 0

@@ -20,10 +20,10 @@ from d2c.packed.arcs import LEAST, PackedArcs, arc_labels_of, arcs_of
 from d2c.trees.ctree import Tokens
 
 RAISED = "threshold raised"
-_SIZES = (256, 1024)  # items for each token that there is room for, one after the other
+_SIZES = (256, 1024)  # items for each token that there is room for, tried one after the other
 _MOST = 1 << 20  # items at most, so that memory has a bound; but room for one computation, however long
-_STEP, _LOWEST = 4.0, 0.01  # from a threshold to the next, which is at least this
-_COMPUTATIONS = 16  # looked at for each tree that is asked for
+_STEP, _LOWEST = 4.0, 0.01  # factor from a threshold to the next; the least that the next one may be
+_COMPUTATIONS = 16  # that are considered for each tree asked for
 
 
 Tree = TypeVar("Tree", bound=Hashable)
@@ -32,8 +32,8 @@ Tree = TypeVar("Tree", bound=Hashable)
 class ScoredTree(NamedTuple, Generic[Tree]):
     """A tree that computations build.
 
-    score: logarithm of the probability of the best of them
-    share: of them all in the probability of all computations in the chart
+    score: logarithm of the probability of the best of these computations
+    share: of these computations in the probability of all computations in the chart
     """
 
     tree: Tree
@@ -70,12 +70,12 @@ class _WeightedArcs(NamedTuple):
 
 
 class Exact:
-    """Search among the computations of an oracle's automaton: what `d2c.automata.chart` keeps of them.
+    """Search among the computations of an oracle's automaton that `d2c.automata.chart` keeps.
 
-    threshold: the share of the probability that a kind of action must have in a configuration to be looked
-               at, and an action among those of its kind. The greedy parser's actions are looked at in any
-               case, so that the best tree never has a lower score than the greedy parser's; with a threshold
-               of 1 it is the same
+    threshold: the probability that a kind of action must have in a configuration to be looked at, and an
+               action among those of its kind. The greedy parser's actions are always looked at, so that the
+               best tree never has a lower score than the greedy parser's; with a threshold of 1 both are the
+               same
     """
 
     def __init__(self, oracle: LinearOracle, threshold: float = 0.2) -> None:
@@ -84,7 +84,7 @@ class Exact:
     def parse(self, sentences: Sequence[Tokens], counts: Counter[str] | None = None) -> list[list[Action]]:
         """Return the actions of the best computations for sentences; none for empty ones.
 
-        Added to `counts`: sentences with too many items, which were parsed with a higher threshold.
+        Sentences with too many items are parsed with a higher threshold, and are added to `counts`.
         """
         text = self.oracle.text(sentences)
         result: list[list[Action]] = []
@@ -102,9 +102,9 @@ class Exact:
         """Return the k best trees of a sentence that is not empty, all different, by the scores of their best
         computations; fewer where there are no more.
 
-        make: the tree that a computation builds. Several build the same one where a head takes left and right
-              dependents in several orders. The static oracle has one order only, which so gets most of the
-              share; that of the others is added as far as they are among the 16 · k best
+        make: returns the tree that a computation builds. Several build the same tree where a head can take
+              its left and right dependents in several orders. The static oracle has one order only, which
+              therefore gets most of the share; those of the others are added if among the 16 · k best
         """
         chart, trees = self.chart(tokens), dict[Tree, ScoredTree[Tree]]()
         total, _ = marginals(chart.forest, chart.scores)
@@ -117,9 +117,9 @@ class Exact:
         return list(trees.values())[:k]
 
     def arcs(self, tokens: Tokens) -> Doubles:
-        """Return [n, n + 1] for each token of a sentence that is not empty each head's share; 0: the root.
+        """Return [n, n + 1] the share of each head of each token, 0: the root; the sentence is not empty.
 
-        That is the share that computations with such an arc have of the probability of all in the chart.
+        That is the share of the computations with this arc in the probability of all in the chart.
         """
         return self._arcs(tokens).summed(len(tokens))
 
@@ -128,8 +128,9 @@ class Exact:
 
         heads: [n] of that d-tree, 1..n, 0 = root
 
-        Their labels have what share computations with this arc and this label have of those with the arc;
-        ends of yields, as a dependent is complete when it gets its head, that of computations where it is so.
+        The probability of a label is the share of computations with this arc and label in those with the arc;
+        that of an end of a token's yield, the share of computations in which the yield ends there. The yield
+        is complete when the token gets its head.
         """
         arcs, names = self._arcs(tokens), self.oracle.system.labels
         packed = arcs_of(arcs.summed(len(tokens)), heads)
@@ -163,7 +164,7 @@ class Exact:
         return self.oracle.scorer()  # what it has computed is of use to the next sentence
 
     def _actions(self, chart: TransitionChart, edges: Ints) -> list[Action]:
-        """Return the computation of a derivation: [E] its edges."""
+        """Return the actions of a derivation, given its edges [E]."""
         return [self.oracle.system.actions[action] for action in chart.actions[edges].tolist()]
 
     def _chart(self, text: Text, sentence: int) -> tuple[TransitionChart, float]:
@@ -179,7 +180,7 @@ class Exact:
             threshold = max(threshold * _STEP, _LOWEST)
 
 
-# How an oracle parses sentences; counted is what made search harder, as of `Exact.parse`
+# How an oracle parses sentences; what made the search harder is counted, as in `Exact.parse`
 SEARCHES: dict[str, Callable[[LinearOracle, Sequence[Tokens], Counter[str]], list[list[Action]]]] = {
     "greedy": lambda oracle, sentences, _: oracle.parse(sentences),
     "exact": lambda oracle, sentences, counts: Exact(oracle).parse(sentences, counts),

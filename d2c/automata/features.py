@@ -38,8 +38,8 @@ from d2c.base.arrays import Longs
 from d2c.learning.kernels import lean
 from d2c.learning.templates import Rows, fields_of, look_up, names_in, rows
 
-# s0, s1, s2: head tokens of the topmost trees; n0, ...: the next tokens; .l, .l2, .r, .r2: of a tree's
-# outermost left dependent, of the next one inside, and on the right
+# s0, s1, s2: head tokens of the topmost trees; n0, ...: the next tokens; .l, .l2, .r, .r2: a tree's outermost
+# left dependent, the next one inside, and the same on the right
 _TREES = ("s0", "s1")
 _DEPENDENTS = {".l": (L1, L1_LABEL), ".l2": (L2, L2_LABEL), ".r": (R1, R1_LABEL), ".r2": (R2, R2_LABEL)}
 _NUMBERS = {"symbol": SYMBOL, "level": LEVEL, "lefts": LEFTS, "rights": RIGHTS}
@@ -122,7 +122,7 @@ _DISTANCES = np.searchsorted([1, 2, 3, 4, 5, 7, 10, 15, 20, 30], np.arange(32))
 
 
 # Views: what a template sees of a configuration. Many configurations of a sentence share all but the last.
-TOKENS, TOP, SECOND, ALL = range(4)  # s0, s1 and the next tokens; besides, the class of s0; of s1; all else
+TOKENS, TOP, SECOND, ALL = range(4)  # s0, s1 and the next tokens; also the class of s0; or of s1; all
 VIEWS = 4
 
 
@@ -169,9 +169,9 @@ class OracleTemplates(NamedTuple):
 def see(
     text: Text, third: Longs, second: Longs, top: Longs, token: int, positions: Longs, numbers: Longs
 ) -> None:
-    """Write [POSITIONS] and [FIELDS], the numbers of all fields, of the three topmost trees.
+    """Write what is seen of the three topmost trees: positions [POSITIONS] and numbers of fields [FIELDS].
 
-    third, second, top: [ATTRIBUTES]; token: the next one, or the first position behind a sentence
+    third, second, top: [ATTRIBUTES]; token: the next token, or the first position behind a sentence
     """
     positions[0], positions[1], positions[2] = top[HEAD], second[HEAD], third[HEAD]
     for i in range(AHEAD):

@@ -1,4 +1,4 @@
-"""Oracles that are learned: distributions over the applicable actions, functions of feature values alone.
+"""Learned oracles: distributions over the applicable actions that depend on feature values alone.
 
 Section 7 of Nederhof (2015) leaves their estimation open.
 """
@@ -34,13 +34,13 @@ _SETTINGS, _WEIGHTS = "oracle.json", "oracle.npz"
 
 
 def passes(preset: str, epochs: float | None = None) -> int:
-    """Return those of one of PRESETS, or so many instead, rounded up."""
+    """Return the passes of one of PRESETS, or `epochs` instead, rounded up."""
     return PRESETS[preset] if epochs is None else max(1, math.ceil(epochs))
 
 
 @dataclass(frozen=True, kw_only=True)
 class OracleFile(NamesFile):
-    """What the JSON file of an oracle holds, beside the names of its lexicon.
+    """What the JSON file of an oracle holds, besides the names of its lexicon.
 
     actions: how many its system has
     """
@@ -52,7 +52,7 @@ class OracleFile(NamesFile):
 class LinearOracle:
     """A log-linear oracle for any system: `d2c.automata.scores`.
 
-    system: whose actions it knows
+    system: the transition system whose actions it knows
 
     Its other parameters are the fields of `d2c.learning.settings.LearnerSettings`. Raises ValueError for one
     that is out of range.
@@ -72,8 +72,8 @@ class LinearOracle:
     ) -> Self:
         """Learn from the actions of a static oracle, with averaged weights.
 
-        score:    of the present weights, with which it may parse; those with the highest one are kept, of
-                  equal ones the first; without it the last
+        score:    of the present weights, with which it may parse; the weights with the highest score, of
+                  equal ones the first, are kept; without `score`, the last weights
         progress: is told of each epoch, after `score`
         """
         self.lexicon_ = Lexicon.of(sentences)

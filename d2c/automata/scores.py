@@ -1,8 +1,8 @@
 """The linear oracle's kernels: which action a configuration gets, the probabilities of all, their gradient.
 
 A kind of action has the probability exp(score) / sum of these over the kinds of which some action applies;
-an action of that kind likewise among those that apply: they are masked before. The greedy parser takes the
-best action of the best kind: the one path of a deterministic automaton (section 3 of Nederhof 2015).
+likewise an action among those of its kind that apply: all others are masked before. The greedy parser takes
+the best action of the best kind: the one path of a deterministic automaton (section 3 of Nederhof 2015).
 
 Training is gradient descent on the log-probability of the static oracle's actions: AdaGrad under an L1
 penalty (`d2c.learning.adagrad`), one step for each sentence.
@@ -23,7 +23,7 @@ from d2c.learning.adagrad import Gradient, add
 from d2c.learning.kernels import inner, kernel, lean
 from d2c.learning.templates import atom_of
 
-_SHARED = VIEWS - 1  # the views that several configurations have alike
+_SHARED = VIEWS - 1  # views that several configurations may share
 _PLACES = 1024  # of a cache, for each view
 _FACTOR, _HALF, _SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(32), np.uint64(64 - 10)
 
@@ -32,11 +32,11 @@ class Sums(NamedTuple):
     """A cache of sums of weights, which depend on nothing but the numbers of the fields in a view.
 
     fields:  the fields that each view sees, one view after the other; begin: [_SHARED + 1] where each begins
-    factors: [fields] of a key, which is one number for those of a view's fields
+    factors: [fields] of the numbers of fields; the sum of the products over a view's fields is its key
     keys:    [_SHARED, _PLACES] of what each place holds
     known:   [_SHARED, _PLACES, KINDS + 1] which scores it holds: of the actions of each kind, and of kinds
     sums:    [_SHARED, _PLACES, A + KINDS] of the weights of actions, and of kinds
-    places:  [_SHARED] of the configuration that is seen
+    places:  [_SHARED] where the views of the present configuration are
     """
 
     fields: Longs
@@ -71,10 +71,10 @@ class OracleScorer(NamedTuple):
     """What a linear oracle scores with, and buffers.
 
     weights: [a power of two]
-    positions, numbers, atoms: of the configuration that is seen
+    positions, numbers, atoms: of the present configuration
     kind_scores, scores: [KINDS], [A] of kinds and actions, or their probabilities
-    part:    [the greater of these] of the templates of one view
-    shared:  while the weights stay
+    part:    [the greater of these] sums over the templates of one view
+    shared:  a cache, valid while the weights stay the same
     """
 
     tables: Tables
@@ -114,10 +114,10 @@ def look(scorer: OracleScorer, text: Text, trees: Longs, top: int, token: int) -
 
 @lean
 def score(scorer: OracleScorer, kind: int, scores: Floats) -> int:
-    """Write [outputs] the scores of the actions of a kind, or, where it is KINDS, of all kinds.
+    """Write [outputs] the scores of the actions of a kind, or, where `kind` is KINDS, of all kinds.
 
-    Returns how many features each has. Their slots are then in `atoms`: those of the first output, and those
-    of the others behind them. A score is the sum of the sums of views, in their order.
+    Returns how many features each output has. The slots of the first output are then in `atoms`; those of the
+    i-th one after it are greater by i. A score is the sum of the sums of views, in their order.
     """
     count, part = 0, scorer.part[: len(scores)]
     for output in range(len(scores)):
@@ -152,7 +152,7 @@ def _sum_view(scorer: OracleScorer, view: int, kind: int, sums: Floats, count: i
 
 @lean
 def _find_places(shared: Sums, numbers: Longs) -> None:
-    """Find the places of a configuration's views, which are emptied if they hold others.
+    """Find the places of a configuration's views; places that hold other views are emptied.
 
     numbers: [FIELDS]
     """
@@ -172,7 +172,7 @@ def _find_places(shared: Sums, numbers: Longs) -> None:
 def _score_shared(scorer: OracleScorer, kind: int, begin: int, scores: Floats) -> None:
     """Write what `score` does, [outputs], with sums from the cache.
 
-    begin: the first action of the kind; of KINDS, A
+    begin: the first action of the kind; where `kind` is KINDS, A
     """
     shared, part, end = scorer.shared, scorer.part[: len(scores)], begin + len(scores)
     for output in range(len(scores)):
@@ -192,7 +192,7 @@ def _score_shared(scorer: OracleScorer, kind: int, begin: int, scores: Floats) -
 
 @lean
 def best_of(scores: Floats, allowed: NDArray[np.bool_]) -> int:
-    """Return the allowed one with the highest of [outputs] scores, the first of equal ones."""
+    """Return the allowed output with the highest of [outputs] scores, the first of equal ones; -1: none."""
     best = -1
     for i in range(len(scores)):
         if allowed[i] and (best < 0 or scores[i] > scores[best]):
@@ -214,7 +214,7 @@ def shares(scores: Floats, allowed: NDArray[np.bool_]) -> None:
 
 @lean
 def only_of(allowed: NDArray[np.bool_]) -> int:
-    """Return the only one of [outputs] that is allowed; -1 where there are several."""
+    """Return the only one of [outputs] that is allowed; -1 where there are several, or none."""
     only = -1
     for i in range(len(allowed)):
         if allowed[i]:
@@ -255,8 +255,8 @@ def chances(
     """Write the logarithm of the probability of each action; -inf for those that do not apply.
 
     trees, top: rows of which the three last ones are the topmost trees, as in a stack; top: index of the last
-    least:      kinds with less than this share get -inf, too, and of a kind actions with less; but never the
-                action that `decide` takes
+    least:      kinds with a smaller share than this get -inf, too, and so do actions with a smaller share of
+                their kind; but never the action that `decide` takes
     logs:       [A]
     """
     tables, best = scorer.tables, 0
@@ -290,7 +290,7 @@ def parse_greedily(scorer: OracleScorer, text: Text, trees: Longs, begin: Longs,
     """Write the actions of each sentence, the last of which accepts.
 
     trees: by `states.new_stack`
-    begin: [sentences] where a sentence's actions begin in `taken`; there is room for all that can be
+    begin: [sentences] where a sentence's actions begin in `taken`; there is room for as many as can be
     """
     kinds = scorer.tables.kinds
     for sentence in range(len(text.begin)):
@@ -355,7 +355,7 @@ def add_gradient(
 
 @inner
 def add_differences(gradient: Gradient, atoms: Longs, shares_of_outputs: Floats, right: int) -> None:
-    """Add how much more probable each of [outputs] is than it should be, to the weights that scored it."""
+    """Add to the gradient of the weights that scored each of [outputs] how much too probable that is."""
     for output in range(len(shares_of_outputs)):
         amount = shares_of_outputs[output] - np.float32(output == right)
         if abs(amount) > _LEAST:

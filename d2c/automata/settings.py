@@ -1,4 +1,4 @@
-"""The settings of the d-parser `transition`, apart from numba, for which the command line need not wait."""
+"""The settings of the d-parser `transition`, without numba, so that the command line need not wait for it."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from d2c.protocols.settings import PRESETS, shared
 class TransitionSettings(Settings):
     """How the parser learns and searches.
 
-    system: standard, or eager: heads on the left are chosen before their dependents have dependents
-    search: greedy, or exact: the best of all trees that are made of actions which are not too improbable
-            (`d2c.automata.exact`), many times as slow
+    system: standard, or eager: a token chooses a head on its left before it takes its own right dependents
+    search: greedy, or exact: the best of all trees that are built by actions which are not too improbable
+            (`d2c.automata.exact`), many times slower
     preset: default (10 passes over the training treebank) or small (4)
     epochs: so many passes instead, rounded up
-    seed:   same seed, same model: of the order of sentences
+    seed:   of the order of sentences: same seed, same model
     """
 
     system: str = setting("standard", choices=("standard", "eager"))

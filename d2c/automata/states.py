@@ -2,7 +2,7 @@
 
 Section 3 of Nederhof (2015) asks that the class of A(t1 ... tk) follows from A and the classes of the ti.
 Here each attribute of a new tree is computed from the action and the attributes of the trees that it takes
-(`leaf`, `attach`, `promote`): so that holds by construction, and so does the consistency of an oracle that
+(`leaf`, `attach`, `promote`): so this holds by construction, and so does the consistency of an oracle that
 sees classes only. The terminals of a sentence are its tokens with their positions: attributes hold positions,
 of which features see words, tags and distances.
 """
@@ -18,7 +18,7 @@ from d2c.base.arrays import Ints, Longs
 from d2c.learning.kernels import lean
 from d2c.trees.binarization import LEFT, RIGHT
 
-# Attributes, one column each: the symbol, unary steps since the last other one, position of the head token,
+# Attributes, one column each: the symbol, unary steps since the last other step, position of the head token,
 # numbers of left and right dependents, at most MOST; the outermost left dependent's position and label, those
 # of the next one inside, and the same on the right. Position 0: there is none.
 ATTRIBUTES = 13
@@ -32,7 +32,7 @@ class Text(NamedTuple):
 
     words, tags: [positions] numbers, 0 in empty ones
     morphs:      [positions] of their morphology, 0 also where there is none
-    leaves:      [positions] symbols of the trees that shifted tokens are
+    leaves:      [positions] symbols of the trees that tokens become when they are shifted
     begin:       [sentences] first position of each
     lengths:     [sentences]
     """
@@ -56,7 +56,7 @@ def new_stack(text: Text) -> Longs:
 @lean
 def row_of(tables: Tables, second: Longs, top: Longs, left: int) -> int:
     """Return the row of `masks` and `open` that says which actions apply to two trees, [ATTRIBUTES] each,
-    before so many tokens."""
+    with `left` tokens left."""
     spent = int(top[LEVEL] >= tables.unaries)
     classes = tables.classes
     return tables.rows[int(left == 0), spent, classes[second[SYMBOL]], classes[top[SYMBOL]]]

@@ -1,6 +1,6 @@
 """Static oracles: from a gold tree the one sequence of actions that builds it, and back.
 
-Section 4 of Nederhof (2015) has the systems; which of several sequences is the canonical one it leaves open.
+Section 4 of Nederhof (2015) has the systems, but leaves open which of several sequences is canonical.
 Arc-standard: left-arc as soon as the second tree's head is the top one, right-arc once the top has all its
 dependents, otherwise shift. Arc-eager: the same for left-arcs; a token commits itself to the head on its left
 once it has its left dependents, and is reduced once it has the right ones. Constituents: the order of the
@@ -32,7 +32,7 @@ def standard_actions(heads: Sequence[int], labels: Sequence[str]) -> Iterator[Ac
 
 
 def eager_actions(heads: Sequence[int], labels: Sequence[str]) -> Iterator[Action]:
-    """Yield the actions of arc-eager, as `standard_actions` those of arc-standard."""
+    """Yield the actions of arc-eager; arguments and errors as in `standard_actions`."""
     _check(heads)
     stack: list[int] = []
     missing = [sum(m > h for m in below) for h, below in enumerate(modifiers_of(heads))]
@@ -62,11 +62,11 @@ def constituent_actions(ctree: CTree, scheme: Binarization = simple) -> Iterator
 
 
 class Built(NamedTuple):
-    """What actions have built of n tokens; of constituents the derivation is of use, of d-trees the labels.
+    """What actions have built over n tokens; only d-trees need the labels, only c-trees the derivation.
 
     heads:      [n] 1..n, 0 = root
     labels:     [n] of the arcs
-    derivation: [n] the steps of each token, in which a constituent's parents are said
+    derivation: [n] the steps of each token, in c-trees with their parents
     """
 
     heads: list[int]
@@ -75,7 +75,7 @@ class Built(NamedTuple):
 
 
 def built(actions: Iterable[Action]) -> Built:
-    """Return what a sequence of actions builds that apply one after the other. The reverse of the oracles."""
+    """Return what a sequence of applicable actions builds: the inverse of the static oracles."""
     result, stack = Built([], [], []), list[int]()
     for kind, label, parent in actions:
         if kind == SHIFT:
@@ -107,7 +107,7 @@ class _Move(NamedTuple):
 
 
 def _moves(heads: Sequence[int], kinds: Sequence[Sequence[int]]) -> Iterator[_Move]:
-    """Yield a shift of each token, then all that can be done of the steps of tokens on the stack.
+    """Yield for each token its shift, then all steps of tokens on the stack that are possible by then.
 
     kinds: [n] of the steps of each token, in order
 
@@ -140,8 +140,8 @@ def _check(heads: Sequence[int]) -> None:
 class Transitions(NamedTuple):
     """A way to build d-trees.
 
-    make:    the system for labels of arcs and of roots
-    actions: those that build a projective tree, of its heads and labels
+    make:    returns the system for labels of arcs and of roots
+    actions: returns those that build a projective tree with these heads and labels
     """
 
     make: Callable[[Iterable[str], Iterable[str]], System]

@@ -3,7 +3,7 @@
 Section 4 of Nederhof (2015): the rules of a system are those of a grammar. An *action* stands for all rules
 of one kind and one label, or parent: it takes the tree on top of the stack, with or without the second one,
 and makes a tree of a new symbol. One of the trees is the *head*: its head token is that of the new tree. The
-*other* one becomes a dependent, or, of actions that take one tree only, is what stands below it.
+*other* tree becomes a dependent; where an action takes only one tree, the *other* is what stands below this.
 
     SHIFT           the next token becomes a tree           other: the top
     LEFT, RIGHT     head: the top, or the second tree       other: the dependent
@@ -12,8 +12,8 @@ and makes a tree of a new symbol. One of the trees is the *head*: its head token
 
 LEFT, RIGHT and UNARY are those of `d2c.trees.binarization`. Which actions apply depends on the classes of the
 two topmost symbols, on whether tokens are left, and on how many unary steps in a row there were: of these a
-table is made once. In none of the three systems here is a stack dead that its actions made: there always is
-an action until the tree is accepted. What a gold tree's actions are, `d2c.automata.static_oracles` says.
+table is made once. In the three systems here, no stack that actions have made is dead: there always is an
+action until the tree is accepted. `d2c.automata.static_oracles` gives the actions of a gold tree.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ Item = TypeVar("Item")
 
 
 class Action(NamedTuple):
-    """An action; rules come in the order of actions, which is that of kinds, then labels or parents.
+    """An action. Actions are ordered by their kinds, then by labels or parents.
 
-    label:  of the arc that it makes, promises (arc-eager), or that says who is the root
+    label:  of the arc that it makes or promises (arc-eager), or of the root that it accepts
     parent: symbol of the new tree, where it is a constituent
     """
 
@@ -55,12 +55,13 @@ class Tables(NamedTuple):
 
     kinds:   [A] of each action
     begin:   [KINDS + 1] where the actions of each kind begin
-    results: [S, A] the symbol of what an action makes of a head; of a shifted token its leaf's symbol instead
-    arcs:    [A] number of the label that an action gives its dependent (ACCEPT: the root); 0: its symbol's
+    results: [S, A] the symbol of what an action makes of a head; not used for SHIFT, which makes a leaf
+    arcs:    [A] number of the label that an action gives its dependent (ACCEPT: the root); 0: that which the
+             dependent's symbol says
     labels:  [S] number of the label that a symbol says
     classes: [S] the class of each symbol
-    rows:    [2, 2, C, C] which of the masks holds: tokens left or none; less unary steps than `unaries` since
-             the last other one, or as many; class of the second tree; class of the top
+    rows:    [2, 2, C, C] which of the masks holds: tokens left or none; fewer unary steps than `unaries`
+             since the last other step, or as many; class of the second tree; class of the top
     masks:   [R, A] whether an action applies
     open:    [R, KINDS] whether any of a kind applies
     unaries: how many unary steps may follow each other
@@ -94,7 +95,7 @@ class System:
 
     @cached_property
     def leaves(self) -> dict[str, int]:
-        """Return the symbols of shifted tokens by tag; that of "" is for all others: in d-trees, for all."""
+        """Return the symbols of shifted tokens by tag; "" stands for all other tags, in d-trees for all."""
         return {one.label: i for i, one in enumerate(self.symbols) if one is not None and one.is_tag}
 
     def leaf(self, tag: str) -> int:
@@ -111,8 +112,8 @@ def arc_standard(labels: Iterable[str], roots: Iterable[str]) -> System:
     """Return arc-standard: a head takes its dependents from itself outward, left and right in any order.
 
     labels, roots: those of arcs, and those of the root; so in all systems of d-trees. A symbol says what the
-    last action made of a tree: a leaf, what ended with a left-arc (l), or with a right-arc (r). Raises
-    ValueError where there is no label of either.
+    last action made: a leaf, or a tree by a left-arc (l) or by a right-arc (r). Raises ValueError where there
+    is no label of arcs, or of roots.
     """
     labels, roots = _some(labels), _some(roots)
     actions = [Action(kind, label) for kind in (LEFT, RIGHT) for label in labels]
@@ -121,13 +122,13 @@ def arc_standard(labels: Iterable[str], roots: Iterable[str]) -> System:
 
 
 def arc_eager(labels: Iterable[str], roots: Iterable[str]) -> System:
-    """Return arc-eager: a token may commit itself to its head, below it, before its right dependents.
+    """Return arc-eager: a token may commit itself to the head below it before it takes its right dependents.
 
-    UNARY is that commitment, which says the label (the symbol has a bar then, and the label), and RIGHT the
-    reduction that makes the arc. Only a token without right dependents (not r) may commit itself or take
-    left ones, as it is still in the buffer of an arc-eager parser; so few d-trees have two derivations (of
-    three, four and five words 7, 30 and 143 d-trees have 8, 38 and 196). At the end of the sentence alone,
-    all may commit themselves: otherwise some stacks were dead.
+    UNARY is that commitment, which says the label (the new symbol has a bar and this label), and RIGHT is the
+    reduction that makes the arc. Only a token without right dependents (not r) may commit itself or take left
+    ones, as it is still in the buffer of an arc-eager parser; so few d-trees have two derivations (of three,
+    four and five words, 7, 30 and 143 d-trees have 8, 38 and 196). Only at the end of the sentence may all
+    tokens commit themselves: otherwise some stacks would be dead.
     """
     labels, roots = _some(labels), _some(roots)
     actions = [Action(LEFT, label) for label in labels] + [Action(RIGHT)]
@@ -154,8 +155,9 @@ def constituents(steps: Iterable[Step], tags: Iterable[str], unaries: int = 3) -
     """Return bottom-up parsing with a binarized grammar: all steps of a treebank's derivations, and its tags.
 
     A part of a constituent goes on with steps to parents of its own label, and only whole constituents and
-    pre-terminals are dependents. What is not in the treebank is added where stacks were dead without: steps
-    that end a part, to the left and to the right, and at the end of the sentence alone without a dependent.
+    pre-terminals are dependents. Steps that are not in the treebank are added where stacks would be dead
+    without them: steps that end a part, with a dependent on the left or on the right, and at the end of the
+    sentence alone without a dependent.
     """
     seen = set(_some(steps))
     chains = {parent for kind, parent in seen if kind == UNARY} or {parent for _, parent in seen}

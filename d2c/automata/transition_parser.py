@@ -1,6 +1,6 @@
 """The d-parser `transition`: arc-standard or arc-eager with a linear oracle, by numpy and numba alone.
 
-It stands on `d2c.automata`. It parses greedily, or finds the best tree of the sentence's chart. Its d-trees
+It is built on `d2c.automata`. It parses greedily, or finds the best tree of the sentence's chart. Its d-trees
 are projective and have one root. Of training trees with crossing arcs it learns the nearest projective ones
 (`d2c.trees.repair.projectivize`).
 """
@@ -49,7 +49,7 @@ class Labels(NamedTuple):
 
     @classmethod
     def of(cls, dtrees: Iterable[DTree]) -> Self:
-        """Return those of d-trees with labels."""
+        """Return the labels of d-trees that have some."""
         found: tuple[set[str], set[str]] = set(), set()
         for dtree in dtrees:
             for head, label in zip(dtree.heads, dtree.labels or (), strict=True):
@@ -113,8 +113,8 @@ class TransitionParser(DependencyParser):
         return Exact(self._trained()).k_best(tokens, k, lambda actions: _dtree(tokens, actions))
 
     def arcs(self, tokens: Tokens) -> Doubles:
-        """Return [n, n + 1] for each token of a sentence that is not empty the probability of each head 1..n,
-        and of being the root, 0."""
+        """Return [n, n + 1] the probability of each head 1..n of each token, and of being the root, 0; the
+        sentence is not empty."""
         return Exact(self._trained()).arcs(tokens)
 
     def _trained(self) -> LinearOracle:

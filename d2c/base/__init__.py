@@ -1,1 +1,1 @@
-"""The cellar: errors, files, progress, temporary directories, worker processes, checked model files."""
+"""What all packages share: errors, files, progress, temporary directories, worker processes, model files."""

@@ -1,4 +1,4 @@
-"""The arrays of this package, by what they hold."""
+"""Types of the arrays of this package, named by what they hold."""
 
 from __future__ import annotations
 

@@ -7,16 +7,16 @@ from typing import TypeVar
 
 Item = TypeVar("Item")
 
-WORDS = 32  # of a sentence for which a batch has room: few treebanks have as many
+WORDS = 32  # per sentence, for which a batch has room; in few treebanks sentences have as many on average
 
 
 def batches(
     stream: Iterable[Item], size: int, words: Callable[[Item], int] | None = None
 ) -> Iterator[list[Item]]:
-    """Yield lists of so many elements, the last one perhaps of fewer; one list is held at a time.
+    """Yield lists of `size` items, the last one perhaps shorter; one list is held at a time.
 
-    words: of an element. Lists then end, too, before they have more than `size * WORDS` words, so that memory
-           follows these; an element that has more is alone
+    words: returns the number of words of an item. A list then also ends before it has more than
+           `size * WORDS` words, which bounds memory; an item with more words is alone in its list
     """
     batch, left = list[Item](), size * WORDS
     for item in stream:
@@ -26,7 +26,7 @@ def batches(
             batch, left = [], size * WORDS
         batch.append(item)
         left -= more
-        if len(batch) == size or left <= 0:  # at once: the next element may have to be waited for
+        if len(batch) == size or left <= 0:  # at once: the next item may be long in coming
             yield batch
             batch, left = [], size * WORDS
     if batch:

@@ -1,4 +1,4 @@
-"""Programs that this process runs. They end with it, however it ends, and may write any amount of output."""
+"""Programs that this process runs. They end when it ends, in any way, and may write any amount of output."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _LINE = 4096  # characters of a line that are kept together
 
 
 class Child:
-    """A program beside this process, killed with all that it has started at the end of the block, or with us.
+    """A program that is killed, with all that it has started, at the end of the block or of this process.
 
-    command: its words, no shell; heard: whether its standard error is kept, for `lines`
+    command: the program and its arguments, no shell; heard: whether `lines` can read its standard error
     Raises ChildProcessError where it cannot be run.
     """
 
@@ -57,18 +57,18 @@ class Child:
             self.process.__exit__(None, None, None)
 
     def kill(self) -> None:
-        """Kill it and all that it has started."""
+        """Kill the program and all that it has started."""
         self._pipe.close()
 
     def give(self, text: str) -> None:
-        """Write all that it gets on standard input. Where it has ended, standard error may say why."""
+        """Write the program's whole standard input. If it has ended already, standard error may say why."""
         assert self.process.stdin
         with suppress(BrokenPipeError):
             self.process.stdin.write(text)
             self.process.stdin.close()
 
     def lines(self) -> Iterator[str]:
-        """Yield the lines of its standard error that are not blank, long ones in pieces, until it ends."""
+        """Yield its lines on standard error that are not blank, long ones in pieces, until it ends."""
         assert self.process.stderr
         while line := self.process.stderr.readline(_LINE):
             if line := line.strip():
@@ -76,10 +76,10 @@ class Child:
 
 
 def run(command: Sequence[str], given: str = "", seconds: float | None = None) -> Generator[str, None, None]:
-    """Run a program, which is given a text on standard input, and yield what it says, as `Child.lines`.
+    """Run a program with a text as its standard input; yield what it says, as `Child.lines` does.
 
-    seconds: it is killed after so many.
-    Raises ChildProcessError where it cannot be run, fails, or is killed; the message has the last line.
+    seconds: after which the program is killed
+    Raises ChildProcessError where it cannot be run, is killed, or fails; then the message has its last line.
     """
     last, late = "no message", threading.Event()
     with Child(command) as child:

@@ -1,7 +1,7 @@
 """Tables as aligned text that fits the width of a terminal.
 
-Columns of text become narrower, and their cells take several lines; what still does not fit stands below,
-beside the first columns once more:
+Columns of text become narrower, and their cells take several lines. Columns that still do not fit stand
+below, after the first columns once more:
 
     route    F1  train  source        route    F1  train
     cky    80.1     12  Kong, Rush    cky    80.1     12
@@ -18,17 +18,17 @@ from itertools import zip_longest
 from shutil import get_terminal_size
 from unicodedata import category, east_asian_width
 
-_GAP = 2  # columns of a terminal between those of a table
-_LEAST = 16  # that a column of text keeps, if it needs so many
+_GAP = 2  # blanks between the columns of a table
+_LEAST = 16  # width that a column of text keeps, if its texts are as wide
 
 
 def terminal_width() -> int | None:
-    """Return the width of the terminal that standard output is; None where it is none."""
+    """Return the width of the terminal if standard output is one, otherwise None."""
     return get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def width_of(text: str) -> int:
-    """Return how many columns of a terminal a text takes: wide characters two, combining ones none."""
+    """Return how many columns of a terminal a text takes: a wide character two, a combining one none."""
     return len(text) if text.isascii() else sum(map(width_of_character, text))
 
 
@@ -38,7 +38,7 @@ def width_of_character(char: str) -> int:
 
 
 def padded(text: str, width: int, left: bool = True) -> str:
-    """Return a text that takes so many columns, on the left or on the right of them."""
+    """Return a text padded with blanks to so many columns, aligned left or right."""
     blanks = " " * (width - width_of(text))
     return text + blanks if left else blanks + text
 
@@ -48,10 +48,10 @@ def in_columns(
 ) -> Iterator[str]:
     """Yield the lines of a table.
 
-    rows:  the cells, of which all have as many
-    width: of the terminal; None: as wide as the cells are
-    texts: the columns of text, which stand on the left and may become narrower; others hold numbers
-    names: so many first columns say what a row is about
+    rows:  the cells of each row, equally many
+    width: of the terminal; None: as wide as the cells need
+    texts: the columns of text, which are aligned left and may become narrower; the others hold numbers
+    names: how many of the first columns say what a row is about
     """
     widths = [max(map(width_of, column)) for column in zip(*rows, strict=True)]
     for number, block in enumerate(_blocks(widths, width, texts, names)):
@@ -66,8 +66,8 @@ def in_columns(
 
 
 def in_context(rows: Sequence[Sequence[str]], width: int | None, texts: Collection[int]) -> Iterator[str]:
-    """Yield the lines of a concordance, one for each row: the last three columns are the words before what
-    was found, that itself, and those after it; what does not fit is cut.
+    """Yield the lines of a concordance, one for each row: the last three columns are the words before the
+    match, the match, and the words after it; what does not fit is cut.
 
     width, texts: as of `in_columns`
     """
@@ -86,7 +86,7 @@ def in_context(rows: Sequence[Sequence[str]], width: int | None, texts: Collecti
 
 
 def cut(text: str, width: int, begin: bool = True) -> str:
-    """Return the beginning of a text, or its end, that takes so many columns with the `…` for the rest."""
+    """Return a text, or, if it is wider than this, its beginning or its end with a `…` for the rest."""
     if width_of(text) <= width:
         return text
     kept, room = "", width - 1
@@ -101,7 +101,7 @@ def cut(text: str, width: int, begin: bool = True) -> str:
 def _blocks(
     widths: Sequence[int], width: int | None, texts: Collection[int], names: int
 ) -> Iterator[list[int]]:
-    """Yield the columns that stand beside each other; the names in each."""
+    """Yield, for each block, the numbers of the columns side by side in it; the names begin each block."""
     least = [min(own, _LEAST) if k in texts else own for k, own in enumerate(widths)]
     block = [*range(len(widths))][:names]
     for k in range(names, len(widths)):
@@ -117,7 +117,7 @@ def _total(widths: Sequence[int]) -> int:
 
 
 def _narrowed(widths: Sequence[int], width: int | None, texts: Sequence[bool]) -> Sequence[int]:
-    """Return widths that fit, if there are any: no column of text is wider than some number."""
+    """Return widths that fit, if possible: columns of text get a common maximum, at least _LEAST."""
     for most in range(max(widths), _LEAST - 1, -1):
         if width is None or _total(widths) <= width:
             break

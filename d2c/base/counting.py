@@ -1,5 +1,5 @@
-"""What was counted, with its noun, or by how common it is; ties go by order, so that the same data make the
-same model."""
+"""Counts as words, and items by how common they are; ties go by the items' order, so that the same data make
+the same model."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Item = TypeVar("Item")
 
 
 def ranked(counts: Mapping[Item, int]) -> list[Item]:
-    """Return all items, the commonest first, of equally common ones the first in order."""
+    """Return all items, the commonest first, equally common ones in their own order."""
     return sorted(counts, key=lambda item: (-counts[item], item))
 
 

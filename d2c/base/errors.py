@@ -1,4 +1,4 @@
-"""The errors that users see: one line that says where and what, raised where it is known."""
+"""The errors that users see: one line that says where and what, raised where both are known."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def printable(text: str) -> str:
 
 
 def shortened(text: str, longest: int) -> str:
-    """Return a text of so many characters at most: a longer one lacks its middle."""
+    """Return a text, without its middle if it has more than so many characters."""
     if len(text) <= longest:
         return text
     half = (longest - 3) // 2
@@ -54,12 +54,12 @@ class FormatError(ValueError):
         return f"{file}{line}{sentence}: {self.message}"
 
     def after(self, sentences: int) -> FormatError:
-        """Add the sentences that come before those from which the error counted."""
+        """Return the error with its sentence counted after so many earlier sentences."""
         return type(self)(self.file, self.line, self.sentence and self.sentence + sentences, self.message)
 
 
 class NoTree(FormatError):
-    """A sentence without a tree, which is no fault of a file: it is left out, and keeps its number."""
+    """A sentence without a tree. That is no fault of the file: the sentence is left out, its number kept."""
 
 
 class FormatErrors(FormatError):
@@ -77,7 +77,7 @@ class FormatErrors(FormatError):
         return "\n".join([*map(str, self.errors), *rest])
 
     def after(self, sentences: int) -> FormatError:
-        """Add these sentences to the number of each error."""
+        """Return the errors, each with its sentence counted after so many earlier sentences."""
         return FormatErrors([error.after(sentences) for error in self.errors], self.more)
 
 
@@ -99,9 +99,9 @@ class TooManyErrors(ValueError):
 
 
 class ParameterError(ModelError):
-    """A parameter that is unknown, out of range or missing, by its name: `before` it, and `after` it.
+    """A parameter that is unknown, out of range or missing. The message is `before`, its name, and `after`.
 
-    As an option of the command line it is called as in Python, but with dashes (`as_option`).
+    Its option on the command line has the same name, with dashes (`as_option`).
     """
 
     def __init__(self, before: str, parameter: str, after: str = "") -> None:
@@ -119,13 +119,13 @@ class ParameterError(ModelError):
 
 
 def install(extra: str) -> str:
-    """Return how to install an extra: from a clone, until an index has d2c-parser (d2c is another's)."""
+    """Return how to install an extra: from a clone, until some index has d2c-parser (d2c is another's)."""
     return f"in the clone of d2c, pip install -e '.[{extra}]'"
 
 
 @contextmanager
 def needing(what: str, extra: str) -> Iterator[None]:
-    """Turn a failed import into a ModelError that says for what to install which extra."""
+    """Turn a failed import into a ModelError that says what needs which extra."""
     try:
         yield
     except ImportError as error:
@@ -135,7 +135,7 @@ def needing(what: str, extra: str) -> Iterator[None]:
 def needs(module: str, extra: str = "corpora") -> Any:
     """Return a module that not every installation has. Raises ModelError that says how to install it.
 
-    Such modules are imported where they are used: that takes a second.
+    Such modules are imported where they are used, as an import takes a second.
     """
     with needing("this", extra):
         return import_module(module)
@@ -157,7 +157,7 @@ Refuse = Callable[[FormatError], None]
 
 
 def stop(error: FormatError) -> None:
-    """Raise the error, unless it is only that there is no tree."""
+    """Raise the error, unless it only says that a sentence has no tree."""
     if not isinstance(error, NoTree):
         raise error from None
 
@@ -166,10 +166,10 @@ def stop(error: FormatError) -> None:
 class Faults:
     """What a reader does with a file in which sentences cannot be read.
 
-    limit:   errors that are told, together at the end of the file, with how many more there are; where it is
-             1, reading ends there
-    skipped: is given each error, and the file is read without these sentences; None: it cannot be read
-    no_tree: is given sentences without a tree if `skipped` is not
+    limit:   how many errors are told, together at the end of the file, with the number of all others; if it
+             is 1, reading ends at the first error
+    skipped: is given each error, and the file is read without these sentences; None: errors are raised
+    no_tree: is given each sentence without a tree, if `skipped` is None
     """
 
     limit: int = 1
@@ -184,7 +184,7 @@ class Refusals:
         self.faults, self.file = faults, ""
         self._sentences: list[int] = []
         self._errors: list[FormatError] = []
-        self._more = 0  # errors over the limit
+        self._more = 0  # errors beyond the limit
 
     @property
     def count(self) -> int:
@@ -192,7 +192,7 @@ class Refusals:
         return len(self._sentences)
 
     def number(self, left: int) -> int:
-        """Return the number in the file of a sentence that has this number among those not refused."""
+        """Return the number in the file of the sentence with number `left` among those not refused."""
         for refused in sorted(self._sentences):
             left += refused <= left
         return left
@@ -212,12 +212,12 @@ class Refusals:
             self._more += 1
 
     def fail(self, *last: FormatError) -> NoReturn:
-        """Raise the errors so far, and one behind which nothing can be read."""
+        """Raise the errors so far, and, if given, a last one, after which nothing can be read."""
         errors, self._errors = [*self._errors, *last], []
         raise (errors[0] if len(errors) == 1 else FormatErrors(errors, self._more)) from None
 
     def over(self, items: Iterable[Item]) -> Iterator[Item]:
-        """Yield the items; raise at the end what is wrong with the file, and where nothing is left."""
+        """Yield the items; raise, at the end, the errors of the file, or that nothing in it can be read."""
         readable = False
         try:
             for item in items:
@@ -243,12 +243,12 @@ def each_located(
     file: str,
     refusals: Refusals | None = None,
 ) -> Iterator[Made]:
-    """Yield the results of work on each sentence of a file; as `located`, at a lower price for each.
+    """Yield the result of work on each sentence of a file, with errors as of `located`, but faster.
 
-    refusals: of the same pass; sentences that they refused are counted with these
+    refusals: of the same pass over the file; the sentences that they refused are numbered with these
     """
     refusals = refusals or Refusals()
-    # Before an item: sentences that are no items; all sentences that were refused.
+    # Before an item: how many sentences of the file are no items; how many were refused in all.
     missing, refused_before = 0, refusals.count
     for sentence, item in enumerate(items, 1):
         missing += refusals.count - refused_before

@@ -21,24 +21,24 @@ AnyPath = str | os.PathLike[str]
 
 NOT_UTF8 = "not UTF-8 text; iconv converts it"  # what to do about a line, or a file, in another encoding
 
-_MARKS = {  # that files begin with; the longer ones first
+_MARKS = {  # byte order marks, the longer ones first
     b"\xff\xfe\0\0": "UTF-32",
     b"\0\0\xfe\xff": "UTF-32",
     b"\xff\xfe": "UTF-16",
     b"\xfe\xff": "UTF-16",
 }
 _READ = WeakSet[TextIO]()  # standard inputs that were read
-_READ_TO = dict[str, Callable[[], int]]()  # how far each file is read, in bytes, by its path
-_WIDE = ("utf-16", "utf-32", "utf_16", "utf_32")  # as such encodings are called
-_PACKED = {  # that packed files begin with, and by which program
+_READ_TO = dict[str, Callable[[], int]]()  # returns how many bytes of a file are read, by the file's path
+_WIDE = ("utf-16", "utf-32", "utf_16", "utf_32")  # with which the names of such encodings begin
+_PACKED = {  # with which packed files begin, and the program that packs them
     b"\x1f\x8b": "gzip",
     b"BZh": "bzip2",
     b"\xfd7zXZ\0": "xz",
     b"\x28\xb5\x2f\xfd": "zstd",
     b"PK\3\4": "zip",
 }
-_DOCUMENTS = (".docx", ".odt", ".pptx", ".xlsx", ".epub")  # packed by zip, which nobody is to unpack
-_NO_TEXT = {  # that other files begin with, and what to do
+_DOCUMENTS = (".docx", ".odt", ".pptx", ".xlsx", ".epub")  # zip archives that nobody should unpack
+_NO_TEXT = {  # with which other files begin, what they are, and what to do
     b"%PDF": "a PDF; pdftotext makes plain text of it",
     b"{\\rtf": "RTF; save it as plain text, in UTF-8, where it is written",
     b"\xd0\xcf\x11\xe0": "a document of an office program; save it as plain text, in UTF-8, there",
@@ -52,21 +52,20 @@ def digest_of_file(path: AnyPath) -> str:
 
 
 def file_name(path: AnyPath) -> str:
-    """Return the name of a path in messages and data: what no text can hold in it is escaped."""
+    """Return the name of a path in messages and data: characters that cannot be printed are escaped."""
     return "<stdin>" if str(path) == "-" else printable(os.fspath(path))
 
 
 @contextmanager
 def open_input(path: AnyPath, encoding: str | None = None, errors: str = "strict") -> Iterator[TextIO]:
-    """Open a text stream over a file. Without an encoding it is in UTF-8, whose byte order mark is no part of
-    the text.
+    """Open a text stream over a file, by default in UTF-8; a byte order mark is then no part of the text.
 
     Raises FormatError for what cannot be opened or decoded, and for encodings that are not known.
     """
     encoding = encoding or "utf-8-sig"
     try:
         stream = cast(TextIO, _open(path, "r", encoding, errors))
-    except UnsupportedOperation:  # says the standard input, too, when some of it has been read
+    except UnsupportedOperation:  # also raised by standard input when some of it has been read
         raise FormatError(file_name(path), 0, 0, "is read several times; name a file instead") from None
     except OSError as error:
         raise FormatError(file_name(path), 0, 0, f"cannot be read: {error.strerror or error}") from None
@@ -103,7 +102,7 @@ def followed(path: AnyPath, read_to: Callable[[], int]) -> Iterator[None]:
 
 
 def bytes_read() -> dict[str, int]:
-    """Return how far each file is read that is open, packed ones in packed bytes; of a pipe nobody knows."""
+    """Return how many bytes of each open file are read; of packed files packed bytes, of pipes nothing."""
     found = dict[str, int]()
     for path, read_to in [*_READ_TO.items()]:
         with suppress(OSError, ValueError):
@@ -112,8 +111,8 @@ def bytes_read() -> dict[str, int]:
 
 
 def first_characters(path: AnyPath, count: int) -> str:
-    """Return the first characters, as Latin-1, of a file, or of standard input, whose reader gets them, too;
-    none of a pipe that has a name, where they would be lost."""
+    """Return the first characters of a file, as Latin-1. Standard input keeps them for its reader; a pipe
+    that has a name, where they would be lost, is not read."""
     if str(path) != "-" and not Path(path).is_file():
         return ""
     with open_input(path, "latin-1") as stream:
@@ -127,8 +126,8 @@ def first_characters(path: AnyPath, count: int) -> str:
 
 
 def _refuse_unreadable(stream: TextIO, name: str, encoding: str) -> None:
-    """Raise FormatError for a packed file, which iconv would only make worse, and for text of two or four
-    bytes a character, many of them 0 in English, unless that is its encoding."""
+    """Raise FormatError for documents, for packed files, which iconv would only make worse, and for text of
+    two or four bytes a character (many are 0 in English), unless that is its encoding or it is XML."""
     peek = getattr(stream.buffer, "peek", None)
     start = peek(1)[:1024] if peek else b""
     known = (what for mark, what in _NO_TEXT.items() if start.startswith(mark))
@@ -148,8 +147,8 @@ def _refuse_unreadable(stream: TextIO, name: str, encoding: str) -> None:
 
 
 def lines_in_utf8_or_latin1(path: AnyPath, charset: str | None = None) -> Iterator[str]:
-    """Yield the lines of a file: UTF-8 if the first one that is not ASCII is, Latin-1 otherwise, unless a
-    charset is given.
+    """Yield the lines of a file in a given charset; without one, in UTF-8 if the first line that is not ASCII
+    is UTF-8, and otherwise in Latin-1.
 
     A byte order mark is a sign of UTF-8, and no part of the text. Raises FormatError for what cannot be
     opened or decoded.
@@ -177,7 +176,7 @@ def _is_utf8(line: str) -> bool:
 
 
 def open_output(path: AnyPath) -> AbstractContextManager[TextIO]:
-    """Open a UTF-8 text stream that becomes the file `path` at its end, or, after an error, nothing.
+    """Open a UTF-8 text stream that becomes the file `path` at its end; after an error, `path` is unchanged.
 
     Raises FormatError where it cannot be written, but BrokenPipeError where its reader has gone.
     """
@@ -196,7 +195,7 @@ class _Given(Exception):
 
 
 def open_binary_output(path: AnyPath) -> AbstractContextManager[BinaryIO]:
-    """Open a stream of bytes, which becomes a file as that of `open_output` does."""
+    """Open a stream of bytes that becomes a file as that of `open_output` does."""
     return _written(path, "wb")
 
 

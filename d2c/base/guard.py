@@ -2,12 +2,11 @@
 
     python guard.py PIPE PROGRAM ARGUMENT...
 
-PIPE is the number of an open end of a pipe whose other end the first process holds. When that one closes it,
-or dies in any way, the program is killed with all that it has started. What it leaves running when it ends
-by itself is killed, too. The exit status is the program's; 126 where it cannot be run.
-
-All that it has started is its process group and, on Linux, also what left that group: whatever lost its
-parent becomes a child of this process then.
+PIPE is the number of the reading end of a pipe whose other end the first process holds. When that process
+closes its end, or dies in any way, the program is killed with all that it has started. What the program
+leaves running when it ends by itself is killed, too. The exit status is the program's; 126 where it cannot
+be run. All that it has started is its process group and, on Linux, also what has left that group: a process
+that loses its parent then becomes a child of this one.
 """
 
 from __future__ import annotations
@@ -59,7 +58,7 @@ def _end_with(pipe: int, child: int) -> None:
 
 
 def _kill_all(child: int) -> None:
-    """Kill the program's group, then its descendants, who become our children one after the other."""
+    """Kill the program's group, then its descendants, which become our children one after the other."""
     with suppress(OSError):
         os.killpg(child, signal.SIGKILL)
     until = time.monotonic() + _PATIENCE
@@ -86,7 +85,7 @@ if __name__ == "__main__":
     code = main(int(sys.argv[1]), sys.argv[2:])
     if code < 0:  # end as the program did
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        with suppress(OSError):  # SIGKILL needs it not
+        with suppress(OSError):  # of SIGKILL, for which there is nothing to set
             signal.signal(-code, signal.SIG_DFL)
         os.kill(os.getpid(), -code)
     sys.exit(code)

@@ -1,4 +1,4 @@
-"""Which files are meant: files, directories, patterns as shells have them, ranges as in wsj/02..21."""
+"""The files that paths stand for: files, directories, patterns as in shells, ranges as in wsj/02..21."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ def check_repeatable(paths: Paths) -> None:
 
 
 def check_apart(given: Iterable[Path], output: Path) -> None:
-    """Raise FormatError where what is to be read is also what is written."""
+    """Raise FormatError where the output is also one of the inputs."""
     made = output.is_file() or output.is_dir()
     if made and any(path.exists() and path.samefile(output) for path in given):
         raise FormatError(str(output), 0, 0, "is also the input, or part of it; give the output another name")
 
 
 def check_link(path: Path) -> None:
-    """Raise FormatError for a link to what is not there."""
+    """Raise FormatError for a link that leads nowhere."""
     if path.is_symlink() and not path.exists():
         raise FormatError(str(path), 0, 0, "is a link to what is not there")
 
@@ -64,16 +64,16 @@ def find_files(
     outside: Path | None = None,
     hint: str = "say --format",
 ) -> tuple[Path, ...]:
-    """Return the files, and those in directories, each once, in the same order on every machine.
+    """Return the files, and those in the directories, each once, in the same order on every machine.
 
-    Several names of one file, through links, say, count as the first of them.
+    A file with several names, through links, say, has the first of them.
 
-    suffixes: of the files in directories that are meant, perhaps with .gz; None: all of them. Hidden files,
+    suffixes: of the files in directories that are meant, perhaps before .gz; None: all files. Hidden files,
               and those below `outside`, are left out
     hint:     what to do where no file has one of the suffixes
     Raises FormatError for what is not there, also a number of a range, and where nothing is found.
     """
-    found: dict[object, Path] = {}  # by what they are
+    found: dict[object, Path] = {}  # by `_identity`
     for path in chain.from_iterable(map(_meant, given)):
         if path.is_dir():
             inside = [file for file in _below(path, outside) if suffixes is None or is_called(file, suffixes)]
@@ -90,7 +90,7 @@ def find_files(
 
 
 def _identity(file: Path) -> object:
-    """Return what tells whether two names are of one file."""
+    """Return a value that is the same for all names of a file."""
     if str(file) == "-":
         return "-"
     stat = file.stat() if file.exists() else file.lstat()
@@ -98,22 +98,22 @@ def _identity(file: Path) -> object:
 
 
 def is_pattern(path: Path) -> bool:
-    """Return whether this is no file, but stands for some."""
+    """Return whether a path is no file, but a pattern or a range."""
     return not path.exists() and (glob.has_magic(str(path)) or _RANGE.search(str(path)) is not None)
 
 
 def is_called(file: Path, suffixes: tuple[str, ...]) -> bool:
-    """Return whether a name ends in one of the suffixes, behind which .gz may stand."""
+    """Return whether a name ends in one of the suffixes, perhaps before .gz."""
     return file.name.removesuffix(".gz").endswith(suffixes)
 
 
 def ending_of(file: Path) -> str:
-    """Return the last suffix of a name, behind which .gz may stand; "" where there is none."""
+    """Return the last suffix of a name that is not .gz; "" where there is none."""
     return Path(file.name.removesuffix(".gz")).suffix
 
 
 def _meant(path: Path) -> Iterator[Path]:
-    """Yield the files and directories that a path stands for. Raises FormatError for a pattern of none."""
+    """Yield the files and directories that a path stands for. Raises FormatError where there are none."""
     if not is_pattern(path):
         yield path
     elif span := _RANGE.search(text := str(path)):
@@ -129,7 +129,7 @@ def _meant(path: Path) -> Iterator[Path]:
 
 
 def _matching(pattern: str) -> Iterator[Path]:
-    """Yield what a pattern matches. `**` goes into no links to directories, which may lead in circles."""
+    """Yield what a pattern matches. `**` follows no links to directories, which may lead in circles."""
     if (deep := _DEEP.search(pattern)) is None:
         yield from map(Path, glob.glob(pattern))
         return
@@ -141,7 +141,7 @@ def _matching(pattern: str) -> Iterator[Path]:
 
 
 def _below(directory: Path, outside: Path | None) -> Iterator[Path]:
-    """Yield the files below a directory; links to what is not there, too: who reads them says so. Links to
+    """Yield the files below a directory, and broken links, which whoever reads them reports. Links to
     directories, which may lead in circles, are passed over."""
     out = outside and outside.resolve()
     for path in sorted(directory.rglob("*")):

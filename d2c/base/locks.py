@@ -1,4 +1,4 @@
-"""Locks of parts that all threads share: of the whole process, since models are copied to other ones."""
+"""Locks on what all threads share. They belong to the process: models are copied to others, locks are not."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing import Any
 class SharedLock:
     """A lock for `with` blocks, which may be nested in one thread.
 
-    A forked process has only the thread that forked. What another one held at that moment would stay held
-    there for ever, so the lock is a new one there.
+    A forked process has only the thread that forked it. A lock that another thread held at that moment would
+    stay held there for ever, so the forked process gets a new one.
     """
 
     def __init__(self) -> None:
@@ -32,7 +32,7 @@ class SharedLock:
 
 
 _POOLS = SharedLock()
-_LIMITS: list[tuple[Any, int | None]] = []  # of BLAS, and torch's number before, for each `one_thread`
+_LIMITS: list[tuple[Any, int | None]] = []  # for each `one_thread`: BLAS's limit; torch's number before
 
 
 @contextmanager
@@ -40,18 +40,18 @@ def one_thread() -> Iterator[None]:
     """Let numerical libraries compute with one thread: for a sentence, two wait longer than they compute, and
     sums may depend on how many share them.
 
-    OpenMP has a number for each thread. Those of BLAS and torch are the whole process's: where threads
-    overlap, the second finds the limit of the first. So whoever leaves lifts the newest limit, and the last
-    one that of the first, behind which is what the program has set.
+    OpenMP has a number of threads for each thread. BLAS and torch have one for the whole process: where
+    threads overlap, the second finds the limit of the first. So whoever leaves lifts the newest limit; the
+    last to leave lifts the first limit, and what the program had set holds again.
     """
     from threadpoolctl import ThreadpoolController  # only where models are used
 
     with _POOLS:
         pools, torch = ThreadpoolController(), sys.modules.get("torch")
-        of_torch = None  # that of the program, if torch is in use and no other thread knows it
+        of_torch = None  # the program's number, if torch is in use and no other thread has noted it
         if torch is not None and all(number is None for _, number in _LIMITS):
             of_torch = torch.get_num_threads()  # before OpenMP has 1, which torch would say
-        # Selected, since a limit of one kind puts back all kinds.
+        # Selected, as lifting a limit on one kind restores all kinds.
         own, shared = (pools.select(user_api=kind) for kind in ("openmp", "blas"))
         of_openmp = own.limit(limits=1)
         _LIMITS.append((shared.limit(limits=1), of_torch))
@@ -71,7 +71,7 @@ def one_thread() -> Iterator[None]:
 
 
 def _give_up(pools: Any) -> None:
-    """Let other threads limit BLAS: threadpoolctl 3.8 ignores them from a thread's first limit on until that
-    leaves a block of its own."""
+    """Let other threads limit BLAS: after a thread's first limit, threadpoolctl 3.8 ignores theirs until that
+    thread leaves a block of its own."""
     with pools.limit(limits=None):
         pass

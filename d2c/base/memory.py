@@ -8,21 +8,21 @@ from pathlib import Path
 from d2c.base.model_files import size_of
 
 _MEMINFO, _CGROUP = Path("/proc/meminfo"), Path("/sys/fs/cgroup")
-_LIMITS = (  # files with the limit and what is used; what of this, in memory.stat, files are kept in
+_LIMITS = (  # files with the limit and the use, and the name in memory.stat of the use that caches files
     ("memory.max", "memory.current", "inactive_file"),
     ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "total_inactive_file"),
 )
-_PROCESS, _TIMES = 100_000_000, 25  # bytes, and of a model's files; off by a third at most: docs/models.md
+_PROCESS, _TIMES = 100_000_000, 25  # bytes; times those of a model's files. Within a third: docs/models.md
 
 
 def free_memory() -> int | None:
-    """Return how many bytes processes can still have, by the system and the limit of a container; None: it is
-    not known."""
+    """Return how many bytes are free, by the system and by the limit of a container; None where that is not
+    known."""
     found = list[int]()
     with suppress(OSError, ValueError):
         found.append(_number(_MEMINFO, "MemAvailable:") * 1024)
     for limit, used, cached in _LIMITS:
-        with suppress(OSError, ValueError):  # "max": there is none
+        with suppress(OSError, ValueError):  # "max": no limit
             most = int((_CGROUP / limit).read_text())
             free = most - int((_CGROUP / used).read_text())
             with suppress(OSError, ValueError):
@@ -32,7 +32,7 @@ def free_memory() -> int | None:
 
 
 def _number(file: Path, name: str) -> int:
-    """Return the number behind a name in a file that has one on each line. Raises OSError, ValueError."""
+    """Return the number after a name in a file with one name a line. Raises OSError, ValueError."""
     [line] = [line for line in file.read_text().splitlines() if line.startswith(f"{name} ")]
     return int(line.removeprefix(name).removesuffix("kB"))
 

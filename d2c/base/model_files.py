@@ -1,4 +1,4 @@
-"""Files of learned things: settings in JSON with a format number, and what is wrong with broken ones.
+"""Files of learned things: settings in JSON with a format number, and what to say of broken files.
 
 Whatever learns writes its settings here and its arrays with `d2c.learning.weights`, and checks both as it
 reads them, so that a broken or hostile directory leads to a ModelError and to nothing else: never to code
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 Shape = TypeVar("Shape")
 
-_MOST_TEXT = 1 << 25  # bytes of JSON: of `{},{},...` Python makes 24 times as many
-_MOST_BYTES = 1 << 33  # of any file of a model: what is larger is not read to the end to find it broken
-_MOST_OF_TEXT = 1 << 14  # bytes of a label, word or other text in it; what training writes has fewer
-_TEXT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"')  # as JSON has it
+_MOST_TEXT = 1 << 25  # bytes of JSON: Python makes 24 times as many of `{},{},...`
+_MOST_BYTES = 1 << 33  # of any file of a model: a larger one is refused unread
+_MOST_OF_TEXT = 1 << 14  # bytes of a label, word or other text in JSON; what training writes has fewer
+_TEXT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"')  # a string of JSON
 _LONGEST = 200  # characters of what a library says
 _LONGEST_VALUE = 40  # characters of a wrong value that are shown
 _MOST_QUOTED = 1 << 20  # bytes of JSON: larger files are not read again for the value
@@ -46,12 +46,12 @@ def write_settings(path: Path, version: int, settings: Mapping[str, object] | Da
 def read_as(path: Path, version: int | None, shape: type[Shape]) -> Shape:
     """Return what `write_settings` wrote as the dataclass `shape`.
 
-    version: None: another program wrote the file, which says no format, and may have long texts
+    version: of the format; None: another program wrote the file, which has no format and may have long texts
 
-    Fields with defaults may be absent in the file, other names are passed over, nothing is converted but
-    lists to tuples and sets, and int to float. What types cannot say a `__post_init__` checks. It is msgspec
-    that reads: it stops at the first value that is wrong, while pydantic collects all of them, which in a
-    hostile file of 32 MB takes 5 GB. Linear in the size of the file. Raises ModelError.
+    Fields with defaults may be absent in the file; names that are no fields are ignored. Nothing is converted
+    except lists to tuples and sets, and int to float. `__post_init__` checks what types cannot express.
+    msgspec reads, since it stops at the first wrong value: pydantic collects all of them, which takes 5 GB
+    for a hostile file of 32 MB. Linear in the size of the file. Raises ModelError.
     """
     import msgspec  # only where a file is read: it takes 10 ms
 
@@ -67,7 +67,7 @@ def read_as(path: Path, version: int | None, shape: type[Shape]) -> Shape:
 
 
 def _with_value(said: str, data: bytes) -> str:
-    """Return what msgspec says of a value behind its place and, unless it is a container, the value."""
+    """Return msgspec's message after the place of the value and, unless it is a container, the value."""
     import msgspec
 
     expected, _, place = said.rstrip("`").rpartition(" - at `$")
@@ -108,7 +108,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def as_type(value: Any, shape: type[Shape]) -> Shape:
-    """Return what was read as JSON as a type. Raises ValueError where it is none such."""
+    """Return a value that was read from JSON as one of a type. Raises ValueError where it does not fit."""
     import msgspec
 
     return msgspec.convert(value, shape)
@@ -146,7 +146,7 @@ def _check_texts(path: Path, data: bytes) -> None:
 
 @contextmanager
 def _saying_json(path: Path) -> Iterator[None]:
-    """Raise ModelError for what cannot be decoded, because of its text, a number, or how deep it is."""
+    """Turn errors of decoding JSON (its text, a number, or how deep it is) into a ModelError."""
     import msgspec
 
     try:
@@ -163,7 +163,7 @@ def _check_format(path: Path, written: object, version: int) -> None:
 
 
 def check_file(path: Path, most: int) -> None:
-    """Raise ModelError unless there is a file, and no pipe or device, of so many bytes at most."""
+    """Raise ModelError unless a path is a file, no pipe or device, of so many bytes at most."""
     try:
         size = path.stat().st_size
     except (OSError, ValueError) as error:
@@ -176,9 +176,9 @@ def check_file(path: Path, most: int) -> None:
 
 @contextmanager
 def reading(source: Path | str, what: str = "is broken ({}); train the model again") -> Iterator[None]:
-    """Turn whatever broken data leads to into a ModelError that names their source.
+    """Turn whatever error broken data lead to into a ModelError that names their source.
 
-    what: is wrong with it, with `{}` in the place of what was raised
+    what: is wrong with the data, with `{}` in the place of the error's message
     """
     try:
         yield
@@ -201,7 +201,7 @@ def size_of(directory: Path) -> int:
 
 
 def digests(directory: Path, parts: Iterable[str]) -> dict[str, str]:
-    """Return the SHA-256 of each file in some of the folders of a directory, by its path there.
+    """Return the SHA-256 of each file in some folders of a directory, by its path in the directory.
 
     Raises ModelError for a file that is too large, before it is read.
     """
@@ -224,7 +224,7 @@ def _files(directory: Path, parts: Iterable[str]) -> dict[str, Path]:
 
 
 def check_digests(directory: Path, parts: Iterable[str], expected: Mapping[str, object]) -> None:
-    """Raise ModelError where these folders have other files than those with the expected digests."""
+    """Raise ModelError unless the files in these folders are exactly those with the expected digests."""
     parts = [*parts]
     present = _files(directory, parts)
     known = {file: digest for file, digest in expected.items() if file.partition("/")[0] in parts}
@@ -238,7 +238,7 @@ def check_digests(directory: Path, parts: Iterable[str], expected: Mapping[str, 
 
 
 def _plain(value: Any) -> Any:
-    """Return what JSON holds in place of a set or a dataclass."""
+    """Return what JSON can hold in place of a set or a dataclass."""
     if isinstance(value, frozenset):
         return sorted(value)
     return {one.name: getattr(value, one.name) for one in fields(value)}

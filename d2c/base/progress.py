@@ -12,13 +12,13 @@ from typing import TypeVar
 
 Item = TypeVar("Item")
 
-EACH = 100  # so many items are counted between two words on them
+EACH = 100  # items between two messages
 
 log = logging.getLogger("d2c.progress")
 
 
 def counted(items: Iterable[Item], what: str) -> Iterator[Item]:
-    """Yield the items, and tell the log from time to time which one the work is at, and of how many."""
+    """Yield the items, and say to the log from time to time which item the work is at, and of how many."""
     of = f" of {len(items)}" if isinstance(items, Sized) else ""
     for number, item in enumerate(items):
         if number % EACH == 0:
@@ -27,5 +27,5 @@ def counted(items: Iterable[Item], what: str) -> Iterator[Item]:
 
 
 def at_step(share: float, message: str, *numbers: object) -> None:
-    """Say to the log which step the work is at, after which such a share of the work is done."""
+    """Say to the log which step the work is at; after that step, `share` of the work is done."""
     log.debug(message, *numbers, extra={"share": share})

@@ -1,13 +1,13 @@
-"""Settings said once: a frozen dataclass whose fields carry range and help, from which checks, files and the
-options of the command line follow.
+"""Settings defined once: a frozen dataclass whose fields have a range and a help text, from which checks,
+files and the options of the command line follow.
 
     @dataclass(frozen=True, kw_only=True)
     class ChartSettings(Settings):
         gamma: float = setting(0.95, "Pruning 2 fixes the sides that are more probable.", least=0, most=1)
 
-Settings nest as the parts do that they are of. Each field is set under one name, that of its option, however
-deep it lies: `changed(gamma=0.9)`. What several parts share, a seed, has one name, too, and is set in all of
-them.
+Settings nest as the parts do to which they belong. Each field is set under one name, that of its option,
+however deep it lies: `changed(gamma=0.9)`. A field that several parts share, such as a seed, has one name,
+too, and is set in all of them.
 
 A value out of range is a ParameterError with the field's name, wherever it comes from: Python, a model's file
 or the command line.
@@ -30,12 +30,12 @@ _KEY = "d2c"
 
 
 class Told(NamedTuple):
-    """What a field says of itself beside its default.
+    """What is known of a field beside its default.
 
     help, metavar: of its option; metavar: what stands for a value
-    option:  what it is set by, where that is not its own name; None: nothing, its owner sets it
+    option:  the name that it is set by; "": its own; None: it has no option, its owner sets it
     least, most: the range of a number, ends included; above: a number must be greater than this
-    choices: the values of a name; none: any
+    choices: the values that a name may have; none: any
     """
 
     help: str = ""
@@ -47,7 +47,7 @@ class Told(NamedTuple):
     choices: tuple[str, ...] = ()
 
     def check(self, name: str, value: Any) -> None:
-        """Raise ParameterError where a value is out of range, no finite number, or none of the choices."""
+        """Raise ParameterError where a value is out of range, not finite, or none of the choices."""
         if self.choices and value not in self.choices:
             raise ParameterError("unknown ", name, f" {_shown(value)}; known are {', '.join(self.choices)}")
         if isinstance(value, int | float) and not isinstance(value, bool):
@@ -75,12 +75,12 @@ def _shown(value: Any) -> str:
 
 
 def setting(default: Any, help: str = "", *, choices: Collection[str] = (), **told: Any) -> Any:
-    """Return a field of a dataclass of settings, with what it says of itself: fields of `Told`."""
+    """Return a field of a dataclass of settings; told: further fields of its `Told`."""
     return field(default=default, metadata={_KEY: Told(help, choices=tuple(choices), **told)})
 
 
 def set_by(option: str | None, one: Any) -> Any:
-    """Return a field that is set under another name than its own; None: by its owner alone, by no option."""
+    """Return a field that is set under another name than its own; None: by its owner alone, under no name."""
     return field(default=one.default, metadata={_KEY: _told(one)._replace(option=option)})
 
 
@@ -95,7 +95,7 @@ def redefault(cls: type[Settings], name: str, default: Any) -> Any:
 
 
 def told_of(cls: type[Settings], name: str) -> Told:
-    """Return what a field says of itself."""
+    """Return the `Told` of a field."""
     (told,) = (_told(one) for one in fields(cls) if one.name == name)
     return told
 
@@ -107,7 +107,8 @@ def _told(one: Field[Any]) -> Told:
 def named_fields(cls: type[Settings]) -> dict[str, tuple[type[Settings], str]]:
     """Return the fields of settings, and of those nested in them, by the names under which they are set.
 
-    Each is a class and the name of a field there; of several fields under one name the first.
+    Each is a class and the name of a field of it. Of several fields under one name, the class's own one comes
+    before nested ones, and of these the first.
     """
     found: dict[str, tuple[type[Settings], str]] = {}
     for one in fields(cls):
@@ -147,7 +148,7 @@ class Settings:
             check(type(self), one.name, getattr(self, one.name))
 
     def changed(self, **values: Any) -> Self:
-        """Return the settings with other values, each under the name that `named_fields` has of it.
+        """Return the settings with other values, each under the name that `named_fields` has for it.
 
         Raises TypeError for names that no field has.
         """

@@ -8,8 +8,8 @@ so that a run with other settings does not go on from it.
 A *checkpoint* is for one piece that takes long, a training: a file that is written anew each time, whole or
 not at all, since nearly all of it is arrays that have changed.
 
-SQLite would add nothing: rows are only appended, and all read at once. But people could not read them, its
-lock ends when anything in the process closes the file, and there are file systems on which it does not work.
+SQLite would add nothing: rows are only appended, and are all read at once. But people could not read its
+files, its lock ends when anything in the process closes the file, and it does not work on all file systems.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Journal:
         self.close()
 
     def begin(self, header: Mapping[str, Any]) -> None:
-        """Begin an empty journal with a header. Raises FormatError where it cannot be written."""
+        """Begin the journal anew, with a header alone. Raises FormatError where it cannot be written."""
         with writing(self._name):
             self._stream.truncate(0)
             self.lines, self._torn = [], False
@@ -82,9 +82,9 @@ class Journal:
                 synchronize(self.path.parent)
 
     def rows(self, shape: type[Row], first: int = 1) -> list[Row]:
-        """Return the lines from `first` on, counted from 0, as the types that `shape` says.
+        """Return the lines from `first` on, counted from 0, as values of the type `shape`.
 
-        Raises FormatError for other lines.
+        Raises FormatError for lines that are no such values.
         """
         rows = list[Row]()
         for number, line in enumerate(self.lines[first:], first + 1):
@@ -95,8 +95,8 @@ class Journal:
         return rows
 
     def changes(self, header: Mapping[str, Any]) -> dict[str, tuple[Any, Any]] | None:
-        """Return the entries in which a header differs from this one: its own value (None: it has none), and
-        the other's. None without a header.
+        """Return the entries in which the journal's header differs from this one: its own value and this
+        one's, None for an entry that is missing. None where the journal has no header.
         """
         try:
             before = _decoded(self.lines[0], dict[str, Any]) if self.lines else None
@@ -109,7 +109,7 @@ class Journal:
         return {name: (then, now) for name, (then, now) in pairs.items() if then != now}
 
     def append(self, row: Any) -> None:
-        """Write the line of what JSON can hold. Raises FormatError where it cannot be written."""
+        """Write a value that JSON can hold, as a line. Raises FormatError where it cannot be written."""
         with writing(self._name):
             if self._torn:
                 self._stream.truncate(sum(map(len, self.lines)))
@@ -131,15 +131,15 @@ class Journal:
 
 
 def _decoded(line: bytes, shape: type[Row]) -> Row:
-    """Return a line as the types that `shape` says. Raises _NOT_DECODED.
+    """Return a line as a value of the type `shape`. Raises _NOT_DECODED.
 
-    msgspec's own reader takes no halves of characters, which names of files may have.
+    msgspec's own reader takes no lone surrogates, which names of files may have.
     """
     return msgspec.convert(json.loads(line), shape)
 
 
 def synchronize(directory: Path) -> None:
-    """Put the names in a directory on the disk."""
+    """Write the names in a directory to the disk."""
     handle = os.open(directory, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -148,7 +148,7 @@ def synchronize(directory: Path) -> None:
 
 
 def write_checkpoint(path: Path, write: Callable[[Path], object]) -> None:
-    """Have a checkpoint written, in a directory that is made if absent. Raises ModelError."""
+    """Write a checkpoint by `write`, in a directory that is made if absent. Raises ModelError."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with staged_file(path) as staged:
@@ -159,7 +159,7 @@ def write_checkpoint(path: Path, write: Callable[[Path], object]) -> None:
 
 @contextmanager
 def reading_checkpoint(path: Path) -> Iterator[None]:
-    """Turn whatever a broken checkpoint leads to into a ModelError that names it."""
+    """Turn whatever error a broken checkpoint leads to into a ModelError that names it."""
     try:
         yield
     except ModelError:

@@ -1,5 +1,5 @@
 """Tables, written row by row: TSV, CSV, JSON lines, Excel and Parquet for other programs, aligned columns for
-who reads them on a terminal. Parquet is opened to be read, too."""
+people at a terminal. Parquet is opened to be read, too."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ Columns = Mapping[str, type]  # the names, with what they hold: str, int, float,
 
 
 class Before(str):
-    """Words before what is in the next column, which is before words after it. These are the last columns."""
+    """The words before a match. The match and the words after it are in the next two columns, the last."""
 
 
 Put = Callable[[Mapping[str, Any]], None]  # takes a row; what it lacks, or has as None, is an empty cell
 
 _ONE_LINE = str.maketrans("\t\n\r", "   ")
 _FORMULAS = ("=", "+", "-", "@")
-_SHEET_ROWS, _CELL = 1 << 20, 32_767  # the most of Excel; characters
-_ROW_GROUP, _SCREEN = 1 << 14, 20
+_SHEET_ROWS, _CELL = 1 << 20, 32_767  # the most of Excel: rows of a sheet, characters of a cell
+_ROW_GROUP, _SCREEN = 1 << 14, 20  # rows that are written together: to Parquet, in aligned columns
 
 
 @contextmanager
@@ -40,7 +40,7 @@ def _separated(dialect: str, output: Path, columns: Columns, safe: bool) -> Iter
 
         def put(row: Mapping[str, Any]) -> None:
             nonlocal begun
-            if not begun:  # what cannot be read fails before names of columns are printed
+            if not begun:  # input that cannot be read fails before the names of the columns are printed
                 table.writerow(columns)
                 begun = True
             table.writerow([_cell(row.get(name), safe) for name in columns])
@@ -51,14 +51,14 @@ def _separated(dialect: str, output: Path, columns: Columns, safe: bool) -> Iter
 
 
 def _cell(value: Any, safe: bool) -> str:
-    """Return a cell on one line; `safe`: one that no spreadsheet computes."""
+    """Return the text of a cell, on one line; `safe`: no spreadsheet takes it for a formula."""
     text = "" if value is None else str(value).translate(_ONE_LINE)
     return f"'{text}" if safe and isinstance(value, str) and text.startswith(_FORMULAS) else text
 
 
 @contextmanager
 def _aligned(output: Path, columns: Columns, _safe: bool) -> Iterator[Put]:
-    """Write screens of rows, each aligned by itself, without columns that are empty there."""
+    """Write screens of rows, each aligned by itself, without the columns that are empty there."""
     rows: list[list[str]] = []
     width = terminal_width() if str(output) == "-" else None
     context = Before in columns.values()
@@ -163,7 +163,7 @@ def opened_parquet(file: Path) -> Iterator[Any]:
 
 
 class TableFormat(NamedTuple):
-    """suffixes: of file names; opened: begins a table, given whether cells must be no formulas"""
+    """A format. suffixes: of file names; opened: begins a table, given whether cells must be no formulas"""
 
     suffixes: tuple[str, ...]
     opened: Callable[[Path, Columns, bool], AbstractContextManager[Put]]
@@ -180,7 +180,7 @@ TABLES = {
 
 
 def table_format(output: Path) -> str:
-    """Return the format that a name says; where it has no ending, columns for a terminal, otherwise tsv.
+    """Return the format that a file's name says; without an ending, columns on a terminal, otherwise tsv.
 
     Raises FormatError for other endings.
     """

@@ -40,16 +40,16 @@ def scratch(parent: Path | None = None, prefix: str = "d2c-scratch-") -> Iterato
 
 @contextmanager
 def staged_file(target: Path) -> Iterator[Path]:
-    """Make a new file, which takes the place of `target` when the block is done; who may read it says the
-    umask.
+    """Make a new file, with the permissions that the umask gives, which takes the place of `target` when the
+    block is done.
 
-    An error in the block leaves `target` as it was. Raises OSError, at once where it is `claimed`.
+    An error in the block leaves `target` as it was. Raises OSError, at once where it is `claimed` already.
     """
     with claimed(target):
         prefix = beside(target)
         _sweep(target.parent, prefix)
         handle, name = tempfile.mkstemp(prefix=prefix, suffix=target.suffix, dir=target.parent)
-        os.umask(mask := os.umask(0))  # the only way to ask for it
+        os.umask(mask := os.umask(0))  # the only way to read it
         os.fchmod(handle, 0o666 & ~mask)
         os.close(handle)
         staged = Path(name)
@@ -63,11 +63,11 @@ def staged_file(target: Path) -> Iterator[Path]:
 
 @contextmanager
 def claimed(target: Path, wait: Callable[[], object] | None = None) -> Iterator[None]:
-    """Keep a file or directory that is made from being made by others meanwhile, where there are locks.
+    """Keep others from making a file or directory during the block, where the file system has locks.
 
-    wait: called before the end of another process, or thread, that makes it is waited for
+    wait: called before waiting for another process, or thread, that is making it; None: do not wait
 
-    Raises BlockingIOError where another one makes it and there is no `wait`, and other OSErrors.
+    Raises BlockingIOError where another one is making it and there is no `wait`, and other OSErrors.
     """
     path = target.with_name(f"{beside(target)}lock")
     while True:
@@ -91,12 +91,12 @@ def claimed(target: Path, wait: Callable[[], object] | None = None) -> Iterator[
 
 @contextmanager
 def whole_directory(directory: Path, marker: str) -> Iterator[Path]:
-    """Yield a fresh directory to fill, which becomes `directory` at the end, or, after an error, disappears.
+    """Yield a new directory to fill, which becomes `directory` at the end or, after an error, disappears.
 
-    A model that is there already, told by the file `marker` in it, is replaced; through a link, the one it
-    leads to. Raises ModelError where `directory` is anything else that is not empty, where it cannot be
-    written, or another process is writing it, where no other directory can take its place, and where it has
-    changed by the end: the new one is then kept beside it.
+    A model that is there already, known by the file `marker` in it, is replaced; where `directory` is a link,
+    the model that it leads to. Raises ModelError where `directory` is anything else that is not empty, where
+    it cannot be written or another process is writing it, where no other directory can take its place, and
+    where it has changed by the end: the new directory is then kept beside it.
     """
     directory = Path(os.path.realpath(directory) if os.path.islink(directory) else directory)
     before = _content(directory)
@@ -127,16 +127,16 @@ def whole_directory(directory: Path, marker: str) -> Iterator[Path]:
 
 
 def _content(path: Path) -> dict[Path, tuple[int, int, int]]:
-    """Return what tells whether a directory, and all in it, or a file is what it was. Raises OSError."""
+    """Return a value that changes with a directory and all in it, or with a file. Raises OSError."""
     inside = path.rglob("*") if path.is_dir() else [path] if os.path.lexists(path) else []
     found = {one: one.lstat() for one in inside}
     return {one: (stat.st_ino, stat.st_size, stat.st_mtime_ns) for one, stat in found.items()}
 
 
 def _exchange(directory: Path, before: object, new: Path, old: Path) -> None:
-    """Make `old` of a directory, and the directory of `new`.
+    """Put `new` in the place of a directory, which becomes `old`.
 
-    before: its content when `new` was begun. Where it is another one now, `new` is kept beside it
+    before: its content when `new` was begun. If this has changed since, `new` is kept beside it
 
     Raises ModelError.
     """
@@ -159,12 +159,12 @@ def _exchange(directory: Path, before: object, new: Path, old: Path) -> None:
 
 
 def beside(target: Path) -> str:
-    """Return how the names of what is to become a file or a directory begin."""
+    """Return the beginning of the names of what is made beside a file or directory to become it."""
     return f".{target.name}{_MARK}"
 
 
 def why_unwritable(error: OSError) -> str | None:
-    """Return what keeps streams and staged files from being written; None for errors of other things."""
+    """Return what keeps a stream or a staged file from being written; None for errors of other things."""
     if isinstance(error, shutil.Error):  # holds those of several files
         return str(error.args[0][0][2])
     staged = is_staged(os.fsdecode(error.filename or ""))
@@ -172,12 +172,12 @@ def why_unwritable(error: OSError) -> str | None:
 
 
 def is_staged(path: str | Path) -> bool:
-    """Return whether a path is of what is made here beside something."""
+    """Return whether a path belongs to what is made here beside a file or directory."""
     return _MARK in str(path)
 
 
 def lock(file: BinaryIO) -> None:
-    """Hold a file until it is closed, where there are locks. BlockingIOError: another process does."""
+    """Hold a lock on a file until it is closed, where there are locks. Raises BlockingIOError."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:  # not all file systems have locks
@@ -206,7 +206,7 @@ def _held(path: Path) -> Iterator[None]:
 
 
 def _sweep(parent: Path, prefix: str) -> None:
-    """Remove what begins with the prefix and is held by no process."""
+    """Remove what begins with the prefix, is older than _AGE, and is held by no process."""
     with suppress(OSError):
         for path in [path for path in parent.iterdir() if path.name.startswith(prefix)]:
             with suppress(OSError):

@@ -1,11 +1,11 @@
 """Work on several cores: worker processes that end with this one, and results in the order of the items.
 
-The promise of docs/corpora.md that no library keeps is that an item that kills its worker costs that item
-alone, at whatever moment. With `concurrent.futures`, joblib and loky one dead worker breaks the pool, and a
-worker that hangs cannot be replaced. With pebble 5.2.3 the workers share one pipe and its lock: where one is
-killed in the middle of an answer (as by a lack of memory), all others wait for a minute, then the pool is
-broken; and workers outlive a killed first process. Ray Data gives an item that kills its actor to one actor
-after another without end, or leaves out the block around it. So here each worker has a pipe of its own.
+docs/corpora.md promises that an item that kills its worker costs that item alone, at whatever moment. No
+library keeps this promise. With `concurrent.futures`, joblib and loky one dead worker breaks the pool, and a
+worker that hangs cannot be replaced. With pebble 5.2.3 the workers share one pipe and its lock: if one is
+killed in the middle of an answer (by a lack of memory, say), all others wait for a minute, then the pool is
+broken; and workers outlive a first process that is killed. Ray Data gives an item that kills its actor to one
+actor after another without end, or leaves out the block around it. So here each worker has its own pipe.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ Work = Callable[[Item], Made]
 
 GONE = "its worker died: it was killed, or memory was short"
 SHORT = "memory was short"
-_STARTS = 3  # of a worker in a row that may fail
-_DEATHS = 16  # of workers in a row, with nothing done in between: one item alone kills fewer
+_STARTS = 3  # of one worker in a row that fail: then the work ends
+_DEATHS = 16  # of workers in a row, with nothing done in between, that are borne: one item kills fewer
 _LONGEST_WAIT = 3600.0  # seconds
 
 
 class Failed(NamedTuple):
     """Why a worker has no result.
 
-    gone:  it has died, or hangs, so that another worker may do better
-    error: to be raised where nobody does
+    gone:  the worker has died, or hangs, so that another one may do better
+    error: what the work raised, to be raised again where no worker does better
     """
 
     why: str
@@ -64,7 +64,7 @@ class WorkerPool(Protocol):
         ...
 
     def answers(self, seconds: float, /) -> list[tuple[int, Any]]:
-        """Return what workers have made of their tasks, or `Failed`; wait so long for the first."""
+        """Return answers, or `Failed`, with their workers; wait at most so many seconds for the first."""
         ...
 
     def renew(self, worker: int, /) -> None:
@@ -88,8 +88,8 @@ def in_order(
            Otherwise they are forked, and what `make` holds, large models perhaps, is shared.
 
     An error of `work`, `make` or `items` is raised here, after the results of all items before it. The
-    processes end with the iterator, and with this process, however that one ends. Raises ChildProcessError
-    where an item kills two workers, one after the other.
+    workers end with the iterator, and with this process, however it ends. Raises ChildProcessError where an
+    item kills two workers, one after the other.
     """
     failed: list[Exception] = []
 
@@ -122,7 +122,7 @@ def twice(item: Any) -> Retrying[Any]:
 
 
 class ProcessPool:
-    """Processes on this machine, which end with a `with` block and with this process.
+    """Processes on this machine, which end at the end of a `with` block or of this process.
 
     fresh, make: as for `in_order`
     """
@@ -147,11 +147,11 @@ class ProcessPool:
 
     def submit(self, worker: int, task: Any) -> None:
         """Give a task to a worker that has none."""
-        with suppress(OSError):  # the end of its pipe says it
+        with suppress(OSError):  # a dead worker is known by the end of its pipe
             self._workers[worker][1].send(task)
 
     def answers(self, seconds: float) -> list[tuple[int, Any]]:
-        """Return the answers that have come, at most so many seconds from now."""
+        """Return the answers that have come; wait at most so many seconds for the first."""
         numbers: dict[Any, int] = {connection: i for i, (_, connection) in enumerate(self._workers)}
         return [(numbers[ready], _received(ready)) for ready in wait([*numbers], seconds)]
 
@@ -171,9 +171,9 @@ class ProcessPool:
             _end(*self._workers.pop())
 
     def _start(self) -> tuple[BaseProcess, Connection]:
-        """Return a process and our end of its pipe, of whose other end nobody else has a copy.
+        """Return a process and our end of its pipe; no other process has a copy of the worker's end.
 
-        One that dies, even in the middle of an answer, is known by the end of the pipe.
+        So the pipe ends where the worker dies, even in the middle of an answer.
         """
         with _interrupts_held():
             ours, theirs = self._context.Pipe()
@@ -211,12 +211,12 @@ class _Begun(NamedTuple):
 
 
 class Scheduler(Generic[Item, Made]):
-    """Gives items to the workers of a pool, one task to a worker at a time, and what is to be tried again.
+    """Gives the workers of a pool tasks for items, one to a worker at a time, and tries items again.
 
-    retrying: of an item
-    ahead:    items that are held at most, those that are finished before an earlier one included
-    ready:    a first task for each worker, which makes itself ready by it
-    patience: seconds after which a worker that has a task for an item hangs; weight: times this for an item
+    retrying: how an item is worked on, and tried again
+    ahead:    how many items are held at most, with those that are finished before an earlier one
+    ready:    a first task for each worker, by which it makes itself ready
+    patience: seconds after which a worker with a task for an item hangs; weight: an item's factor for these
     """
 
     clock = staticmethod(time.monotonic)
@@ -233,7 +233,7 @@ class Scheduler(Generic[Item, Made]):
     ) -> None:
         self._pool, self._retrying, self._ahead, self._ready = pool, retrying, ahead, ready
         self._patience, self._weight = patience, weight
-        self._running: dict[int, tuple[_Begun | None, float]] = {}  # until when; None: it makes itself ready
+        self._running: dict[int, tuple[_Begun | None, float]] = {}  # None: it makes itself ready; until when
         self._idle, self._again = list[int](), deque[tuple[_Begun, Any]]()
         self._begun, self._finished = 0, dict[int, Made]()
         self._failed_starts, self._deaths = [0] * pool.size, 0
@@ -241,7 +241,8 @@ class Scheduler(Generic[Item, Made]):
     def run(self, items: Iterable[Item]) -> Iterator[Made]:
         """Yield what is made of each item, in order.
 
-        Raises ChildProcessError where no worker starts, and where one after the other dies.
+        Raises ChildProcessError where a worker dies at its start several times in a row, and where one worker
+        after the other dies.
         """
         stream, following = iter(items), 0
         for worker in range(self._pool.size):
@@ -279,7 +280,7 @@ class Scheduler(Generic[Item, Made]):
         self._pool.submit(worker, task)
 
     def _answered(self, at_once: bool) -> list[tuple[int, Any]]:
-        """Return answers, and what stands for those of workers that hang."""
+        """Return the answers that have come, or `Failed` for each worker that hangs."""
         soonest = min((until for _, until in self._running.values()), default=math.inf)
         seconds = 0.0 if at_once else min(max(0.0, soonest - self.clock()), _LONGEST_WAIT)
         if (answers := self._pool.answers(seconds)) or soonest > (now := self.clock()):
@@ -288,7 +289,7 @@ class Scheduler(Generic[Item, Made]):
         return [(worker, hangs) for worker, (_, until) in self._running.items() if until <= now]
 
     def _take(self, worker: int, answer: Any) -> None:
-        """Go on with what a worker has answered; one that had nothing to do may have died, too."""
+        """Go on with the answer of a worker; a worker that had nothing to do may have died, too."""
         begun, _ = self._running.pop(worker, (None, 0.0))
         if isinstance(answer, Failed) and answer.gone:
             self._failed_starts[worker] += begun is None
@@ -330,10 +331,11 @@ def _interrupts_held() -> Iterator[None]:
 
 
 class _WorkerEnd:
-    """A worker's end of its pipe. The other end is closed when the first process ends, however it does; then
+    """A worker's end of its pipe. The other end is closed when the first process ends, in whatever way; then
     the worker ends, too.
 
-    A fresh worker watches it as soon as this is unpickled, before what comes next imports large packages.
+    A fresh worker watches the pipe as soon as this end is unpickled, before the next arguments, which import
+    large packages.
     """
 
     def __init__(self, connection: Connection) -> None:
@@ -362,10 +364,10 @@ def _serve(
     make: Callable[[], Work[Any, Any]],
     thresholds: tuple[int, int, int],
 ) -> None:
-    """Answer, in a worker, each item with what is made of it, or with the error that this led to.
+    """Answer each item, in a worker, with what is made of it, or with a `Failed` that has the error.
 
-    copies:     of the first process' ends of pipes, which a forked worker has and must not keep open
-    thresholds: of the search for reference cycles, those of the first process
+    copies:     of the first process's ends of pipes, which a forked worker has and must not keep open
+    thresholds: of the garbage collector, those of the first process
     """
     for copy in copies:
         copy.close()
@@ -386,7 +388,7 @@ def _serve(
 
 
 def _sendable(error: Exception) -> Exception:
-    """Return an error; one that says the same where it cannot go to another process, as many of libraries."""
+    """Return an error, or, where it cannot be pickled, as many of libraries, one that says the same."""
     try:
         ForkingPickler.loads(ForkingPickler.dumps(error))
     except Exception:  # of any kind: its own code runs

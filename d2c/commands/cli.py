@@ -36,7 +36,7 @@ COMMANDS = {
 
 
 class Commands(click.Group):
-    """The commands; each one's module is imported when the command is used, so that `--help` is quick."""
+    """The commands. A command's module is imported when the command is used, so that `--help` is quick."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names in the order of COMMANDS."""
@@ -67,8 +67,8 @@ def cli() -> None:
 
 
 def run(command: click.Command | None = None) -> int:
-    """Run a command, `d2c` itself unless said, and return its exit status: 2 after one line for what users
-    can mend, 1 where whoever reads the output has gone."""
+    """Run a command, by default `d2c` itself, and return its exit status: 2 after a message about an error
+    that users can mend, 1 if the program that reads the output has gone."""
     try:
         with printing_above_bars():
             status = (command or cli).main(standalone_mode=False)

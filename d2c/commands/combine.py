@@ -108,7 +108,7 @@ def combine(
 
 
 def _like(output: Path, first: Path, format_name: str | None) -> str:
-    """Return the format that the name of the output says, otherwise that of the first file."""
+    """Return the format that the output's name shows, else the first file's if it is written, or brackets."""
     if is_called(output, JSON_LINES):
         return "json"
     name = format_name or format_of(first)

@@ -113,7 +113,7 @@ def convert(
     files = reading.files(sources, *DTREE_SUFFIXES)
     to_conllu = is_called(target, CONLLU.suffixes) and not treebank_called(target)
     to_conllu &= target_format not in (CONSTITUENCY.name, UNIVERSAL.name)
-    # What --from says of files counts, whatever they are called.
+    # If --from is given, the names of files do not matter.
     kinds = [
         not reading.format_name and is_called(path, DTREE_SUFFIXES) and (to_conllu or not treebank_in(path))
         for path in files
@@ -143,7 +143,7 @@ def convert(
 
 
 def _tell(left_out: Counter[str], names: str) -> None:
-    """Print what was left out, and how many sentences were not parsed, whose marks stay."""
+    """Print what was left out, and how many sentences were not parsed; their marked trees stay."""
     if unparsed := left_out.pop(UNPARSED, 0):
         was = ("sentence was", "it") if unparsed == 1 else ("sentences were", "each")
         say(f"{names}: {unparsed:,} {was[0]} not parsed; the tree (ERROR (ERROR ERROR)) stands for {was[1]}")
@@ -152,12 +152,12 @@ def _tell(left_out: Counter[str], names: str) -> None:
 
 
 def _convert_dtrees(reading: Reading, files: tuple[Path, ...], stream: TextIO) -> Counter[str]:
-    """Write d-trees as CoNLL-U; return what of their files was left out. Raises FormatError."""
+    """Write d-trees as CoNLL-U; return counts of what was left out of their files. Raises FormatError."""
     left_out = Counter[str]()
     read = partial(read_conllu, left_out=left_out, charset=reading.charset)
     dtrees = of_each(lambda path: refusing(read, path, reading.faults))(files)
     stream.writelines(map(format_conllu, _watched(dtrees, files)))
-    left_out = +left_out  # without what was counted as 0
+    left_out = +left_out  # without counts of 0
     if reading.strict and left_out:
         message = f"CoNLL-U does not hold {told_left_out(left_out)}; see --strict"
         raise FormatError(names_of(files), 0, 0, message)
@@ -169,7 +169,7 @@ def _watched(trees: Iterator[Item], files: tuple[Path, ...]) -> Iterator[Item]:
 
 
 def _check_for_heads(reading: Reading, files: Sequence[Path], target: Path, form: Format[CTree]) -> None:
-    """Raise UsageError for what does not go with --heads, and FormatError for a format without them."""
+    """Raise UsageError for what does not go with --heads, and FormatError for a format without heads."""
     if reading.traces or reading.merge:
         raise click.UsageError("--traces and --merge lose heads; first convert with these, then with --heads")
     if reading.edits:
@@ -185,8 +185,8 @@ def _check_for_heads(reading: Reading, files: Sequence[Path], target: Path, form
 
 
 def _binarize(how: str | None, head_rules: str) -> Callable[[CTree], CTree] | None:
-    """Return what makes trees binary in one of the ways FIRST_PARTS; None for nothing. Heads that rules find
-    only say how."""
+    """Return a function that binarizes trees in one of the ways FIRST_PARTS; None for none. Heads that rules
+    find only guide it, and are not kept."""
     if not how:
         return None
     rules = load_head_rules(head_rules) if how == "head" else None

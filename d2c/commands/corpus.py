@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     Start = Callable[[], AbstractContextManager[WorkerPool]]
 
 BACKENDS = ("ray", "processes")
-_MOST_NAMED = 20  # sentences that are named
+_MOST_NAMED = 20  # sentences, and files left out, that are named
 
 
 @click.command(cls=Sectioned)
@@ -125,7 +125,7 @@ def corpus(
 
 
 def _run(inputs: Inputs, manifest: Manifest, start: Start) -> JobSummary:
-    """Do the job; say how far it is, and name the first sentences that cannot be parsed."""
+    """Do the job; show its progress, and report the first sentences that cannot be parsed."""
     from d2c.corpora.job import SUMMARY, JobSummary, run
 
     begin, named, words, cut = time.monotonic(), 0, 0, 0
@@ -133,7 +133,7 @@ def _run(inputs: Inputs, manifest: Manifest, start: Start) -> JobSummary:
         tell = stack.enter_context(heartbeat())
         more = stack.enter_context(progress(f"parsing {names_of(tuple(inputs.files))}", tell=tell))
         for done in stack.enter_context(closing(run(inputs, manifest, start))):
-            (manifest.directory / SUMMARY).unlink(missing_ok=True)  # true until then: `run` may refuse
+            (manifest.directory / SUMMARY).unlink(missing_ok=True)  # it held so far, as `run` may refuse
             for error in done.errors[: max(0, _MOST_NAMED - named)]:
                 tell(f"d2c: {error}")
             named += len(done.errors)

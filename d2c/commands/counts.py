@@ -27,10 +27,10 @@ from d2c.trees.ctree import CTree
 
 
 class CountTable:
-    """Counts by file and name: what was found, sentences with some; by file all sentences, and their words.
+    """Counts what was found, and sentences with any, by file and name; all sentences and words, by file.
 
-    Words are tokens with a letter or a digit that are no empty elements, such as traces. The names are in a
-    column `kind`, what was found in `what`, and how many that are for 1,000 words in `per_1000_words`.
+    Words are tokens with a letter or a digit that are no empty elements, such as traces. The column called
+    `kind` has the names, the one called `what` how many were found, `per_1000_words` how many per 1,000.
     """
 
     def __init__(self, kind: str, what: str) -> None:
@@ -41,22 +41,22 @@ class CountTable:
         self._conventions = dict[str, Convention]()
 
     def add(self, file: str, ctree: CTree, found: Iterable[str]) -> None:
-        """Count a sentence by its tree; found: the name of each that was found in it."""
+        """Count a sentence, given its tree. found: the name of each thing that was found in it"""
         here = Counter([(file, name) for name in found])
         self._found.update(here)
         self._with.update(here.keys())
         self._sentences[file] += 1
         convention = self._conventions.get(file, PENN_TREEBANK)
-        if convention is PENN_TREEBANK:  # as long as no tree tells the other
+        if convention is PENN_TREEBANK:  # until a tree shows another convention
             convention = self._conventions[file] = convention_of([ctree])
         no_text = convention.no_text(ctree)
         words = [form for i, form in enumerate(ctree.tokens.forms) if i not in no_text]
         self._words[file] += sum([any(map(str.isalnum, word)) for word in words])
 
     def rows(self, files: Iterable[str], names: Iterable[str]) -> Iterator[dict[str, Any]]:
-        """Yield the rows of the files that sentences are from, in order, or of `files` where there are none.
+        """Yield the rows of the files that sentences are from, in order, or of `files` without any sentences.
 
-        names: of a row each; if there are none, all that were found in any file
+        names: those that have a row in each file; if empty, all that were found in any file
         """
         names = [*dict.fromkeys(names)] or sorted({name for _, name in self._found})
         for file in self._sentences or files:
@@ -66,7 +66,7 @@ class CountTable:
 
     @contextmanager
     def opened(self, output: Path, to: str, safe: bool) -> Iterator[Put]:
-        """Begin one of TABLES, given as it is; columns are written at the end."""
+        """Begin a table in one of the formats TABLES; `columns` is written at the end."""
         if to != "columns":
             with TABLES[to].opened(output, self.columns, safe) as put:
                 yield put
@@ -82,7 +82,7 @@ class CountTable:
         return dict(zip(self.columns, (file, name, *numbers, share), strict=True))
 
     def _blocks(self, rows: list[dict[str, Any]], width: int | None) -> Iterator[str]:
-        """Yield the lines of blocks of rows."""
+        """Yield the lines of blocks of rows, by file or by name."""
         file, kind, *numbers, share = self.columns
         files, names = len({row[file] for row in rows}), _grouped(rows, kind)
         if files > 1:

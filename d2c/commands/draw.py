@@ -65,7 +65,7 @@ def draw(
     ending = ending_of(output) or (".svg" if svg else ".txt")
     route, picture, drawn = Reduction("direct", head_rules), ending != ".txt", ""
     files = reading.files(trees, *DTREE_SUFFIXES)
-    # One sentence is drawn as soon as it is read, so that errors cannot wait for the end of the file.
+    # One sentence is drawn as soon as it is read, so errors are not collected until the end of the file.
     faults = replace(reading.faults, limit=1) if sentence or picture else reading.faults
     chosen = _chosen(files, replace(reading, faults=faults), sentence)
     with open_binary_output(output) as stream:
@@ -86,7 +86,7 @@ def draw(
 def _chosen(
     files: Iterable[Path], reading: Reading, sentence: int | None
 ) -> Iterator[tuple[str, int, Sentence]]:
-    """Yield the sentences of files, or that of each with a number, after the file's name and its number."""
+    """Yield all sentences of files, or one by number from each, after the file's name and the number."""
     for file in files:
         for number, read in numbered_sentences(file, reading, dtrees=True):
             if sentence in (None, number):
@@ -96,7 +96,7 @@ def _chosen(
 
 
 def _has_more(chosen: Iterator[tuple[str, int, Sentence]]) -> bool:
-    """Return whether sentences follow, also such as cannot be read."""
+    """Return whether sentences follow, including any that cannot be read."""
     try:
         return next(chosen, None) is not None
     except FormatError:

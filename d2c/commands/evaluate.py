@@ -1,4 +1,4 @@
-"""`d2c evaluate`: gold, one file or several, one of the metrics."""
+"""`d2c evaluate`: one guess or several, scored against gold by one of the metrics."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from d2c.trees.scores.matches import Score, Totals
 
 
 class _Scorer(NamedTuple):
-    """metric: of constituents; scores: of one guess; read: how files are read"""
+    """metric: of constituents; scores: yields those of a guess; read: how files are read"""
 
     metric: Metric
     scores: Callable[[Pairs], Iterable[Score]]
@@ -91,7 +91,7 @@ def _disco(reading: Reading, params: Path | None, disc_only: bool, **_: object) 
 
 
 def _with_notes(metric: Metric, scores: Iterable[Score]) -> Iterator[str]:
-    """Yield the lines of a table of scores, while they come in, and what it does not tell of them."""
+    """Yield the lines of a table of scores, as these come in, and notes on what the table does not show."""
     totals = Totals(metric.cutoff)
     rest = iter(scores)
     first = [*islice(rest, 1)]  # what cannot be read fails before a header is printed
@@ -115,7 +115,7 @@ def _attachment(pairs: Pairs, punctuation: bool) -> Iterator[str]:
     yield from totals.lines(terminal_width())
 
 
-_SCORERS: dict[str, Callable[..., _Scorer]] = {  # of how files are read, and the command's options
+_SCORERS: dict[str, Callable[..., _Scorer]] = {  # made from a reading of files and the command's options
     "evalb": _evalb,
     "spmrl": partial(_evalb, spmrl=True),
     "disco": _disco,

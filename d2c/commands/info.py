@@ -36,7 +36,7 @@ def info(model: Path) -> None:
 
 
 def _rows(name: str, value: Any) -> list[tuple[str, str]]:
-    """Return the row of something in a file, or those of the fields of a few settings."""
+    """Return a row for a value in a file, or one for each field if the value is a few settings."""
     if isinstance(value, dict) and 0 < len(value) <= _FEW and not any(map(_is_many, value.values())):
         return [(f"{name}.{field}", str(one)) for field, one in value.items()]
     if _is_many(value):

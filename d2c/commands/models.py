@@ -33,7 +33,7 @@ def models(model: str | None) -> None:
     directory = find(model)
     read_model_settings(directory)
     if (directory / CARD).is_file():
-        read_json(directory / CARD)  # the list would pass over what is wrong with it
+        read_json(directory / CARD)  # raises what is wrong with the card, which the list ignores
     symbols, card = symbols_of(directory), directory / "README.md"
     if card.is_file():
         show(card.read_text(encoding="utf-8", errors="backslashreplace").removesuffix("\n").split("\n"))
@@ -50,7 +50,7 @@ def _show_table(shown: Iterable[Available]) -> None:
 
 
 def _row(model: Available) -> tuple[str, ...]:
-    """Return the cells of a model; a broken one has none but its name."""
+    """Return the cells of a model; those of a broken one are `?`, except name and source."""
     try:
         settings = read_model_settings(model.directory)
     except ModelError:
@@ -62,5 +62,5 @@ def _row(model: Available) -> tuple[str, ...]:
 
 
 def _scores(f1: Any) -> str:
-    """Return F1 of each part that a card knows."""
+    """Return the F1 on each part of a treebank that a card names."""
     return ", ".join(f"{part} {score}" for part, score in f1.items()) if isinstance(f1, dict) else "-"

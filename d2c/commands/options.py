@@ -1,4 +1,4 @@
-"""Options that several commands share, and what they ask for."""
+"""Options that several commands share, with the values that they give to commands."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from d2c.trees.marks import NOTHING_MARKED
 Command = Callable[..., Any]
 Decorator = Callable[[Command], Command]
 
-# Of the help of commands with many options: the names of their parameters; all others come first.
+# Sections in the help of commands with many options: names of parameters. Options in no section come first.
 _SECTIONS = {
     "D-parser and tagger": (
         "dparser unlabelled tagger tags arcs jackknife epochs transformer vectors charlm device timeout "
@@ -65,7 +65,7 @@ class Sectioned(click.Command):
     """A command whose help has its options in sections."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options, those of no section first."""
+        """Write the options by section, those in no section first."""
         told = defaultdict[str, list[tuple[str, str]]](list)
         for one in self.get_params(ctx):
             if isinstance(one, click.Option) and (row := one.get_help_record(ctx)):
@@ -79,27 +79,27 @@ class Sectioned(click.Command):
 
 
 def check_ending(output: Path, known: tuple[str, ...]) -> None:
-    """Raise FormatError for a name with an ending that is none of these, behind which .gz may stand."""
+    """Raise FormatError for a name whose ending, apart from .gz, is not one of the known ones."""
     if ending_of(output) and not is_called(output, known):
         message = f"nothing is written here that is called so; known endings are {' '.join(known)}"
         raise FormatError(str(output), 0, 0, message)
 
 
 def check_dtrees(output: Path) -> None:
-    """Raise FormatError for a name that says something else than CoNLL-U with d-trees."""
+    """Raise FormatError for a name that shows another format than CoNLL-U with d-trees."""
     check_ending(output, _DTREES)
     if treebank_called(output):
         raise FormatError(str(output), 0, 0, "this name is for c-trees; files of d-trees are called *.conllu")
 
 
 def check_report(path: Path) -> None:
-    """Raise FormatError for a report that is not called as a page is, or cannot be written."""
+    """Raise FormatError for a report that does not have the name of a page, or that cannot be written."""
     check_ending(path, PAGES)
     check_output(path)
 
 
 def choice(name: str, values: Iterable[str], default: str, help: str | None = None) -> Decorator:
-    """Return an option that is one of some values."""
+    """Return an option whose value is one of some names."""
     return click.option(name, type=click.Choice(list(values)), default=default, show_default=True, help=help)
 
 
@@ -114,9 +114,9 @@ def preset_option(default: str) -> Decorator:
 
 
 def format_of_trees(*others: str, also: tuple[str, ...] = ()) -> Decorator:
-    """Return the format of treebanks that are read, or one of others.
+    """Return the option for the format of treebanks that are read, one of FORMATS or of others.
 
-    also: what else the option is called
+    also: other names of the option
     """
     named = click.Choice([*FORMATS, *others])
     told = f"The format of the input: {', '.join(named.choices)}.  [default: by name and content]"
@@ -124,8 +124,8 @@ def format_of_trees(*others: str, also: tuple[str, ...] = ()) -> Decorator:
 
 
 def kind_option(kind: str, says: str) -> Decorator:
-    """Return a flag that says which kind of input is read: `kind` of the command, of which there is one at
-    most."""
+    """Return a flag that sets the command's `kind` of input; of several such flags, one at most may be
+    given."""
     own: dict[str, Any] = {"flag_value": kind, "multiple": True, "callback": _one_kind, "help": says}
     return click.option(f"--{kind}", "kind", **own)
 
@@ -140,7 +140,7 @@ def _one_kind(
 
 
 def finite(_context: click.Context, _option: click.Parameter, number: float | None) -> float | None:
-    """Refuse inf and nan, which FloatRange takes: the callback of an option."""
+    """Refuse inf and nan, which FloatRange accepts: the callback of an option."""
     if number is not None and not math.isfinite(number):
         raise click.BadParameter(f"{number} is not a finite number.")
     return number
@@ -150,9 +150,9 @@ def option_of(settings: type[Settings], name: str, *called: str, **changes: Any)
     """Return the option of a field of settings, or of those nested in them, with its default, range, choices
     and help.
 
-    name:    under which the field is set, see `named_fields`
-    called:  the option and its parameter, where these are not called so
-    changes: of the arguments of `click.option`
+    name:    the name under which the field is set, see `named_fields`
+    called:  the names of the option and its parameter, if they differ from that
+    changes: arguments of `click.option` that differ
     """
     owner, own = named_fields(settings)[name]
     told, default = told_of(owner, own), getattr(owner, own)
@@ -224,8 +224,8 @@ language_option = option_of(TrainingSpec, "language")
 
 
 def model_called(name: Path, what: str) -> Path:
-    """Return the directory of a model that is given by its directory or name. Raises ModelError that begins
-    with what gave it."""
+    """Return the directory of a model that is given by its directory or name. Raises a ModelError that begins
+    with `what`, the option or argument."""
     try:
         read_model_settings(directory := find(name))
     except ModelError as error:
@@ -234,7 +234,7 @@ def model_called(name: Path, what: str) -> Path:
 
 
 def model_path(context: click.Context, parameter: click.Parameter, name: Path | None) -> Path | None:
-    """Return `model_called`: the callback of an argument or option."""
+    """Return a model's directory, as `model_called` does: the callback of an argument or option."""
     return None if name is None else model_called(name, parameter.get_error_hint(context))
 
 
@@ -243,7 +243,7 @@ def to_option(
 ) -> Decorator:
     """Return an option that says in which of these formats a command writes.
 
-    otherwise: in which, where neither the option nor a name says it
+    otherwise: the help's words for the format if neither the option nor a name shows one
     """
     told = f"The format of the output.  [default: by the output's name, otherwise {otherwise}]"
     return click.option("--to", type=click.Choice(formats), help=told)
@@ -274,7 +274,7 @@ def faults_options(command: Command) -> Command:
 
 
 def _report_outside(reading: Reading) -> None:
-    """Print how many lines of each file were passed over as they belong to no tree."""
+    """Print how many lines of each file were passed over because they belong to no tree."""
     for file, left_out in reading.left_out.items():
         if lines := left_out[OUTSIDE]:
             say(f"{file}: passed over {many(lines, 'line')} outside of trees; --strict refuses them")
@@ -294,8 +294,8 @@ raw_option = click.option("--raw", is_flag=True, help="Keep traces, function tag
 
 
 def file_options(command: Command) -> Command:
-    """Add the options that say how files of trees are read. The command gets a `reading` of them; head rules
-    `marked` are the treebank's own."""
+    """Add the options that say how files of trees are read. The command gets a `reading` made of them; with
+    head rules `marked`, heads are those that the treebank marks."""
 
     @wraps(command)
     def with_reading(**options: Any) -> None:
@@ -327,7 +327,7 @@ def reading_options(command: Command) -> Command:
 
 
 def treebank_options(command: Command) -> Command:
-    """Add all `reading_options` of commands that encode treebanks, and where heads are."""
+    """Add `reading_options`, and the options of commands that encode treebanks, head rules among them."""
     options: tuple[Decorator, ...] = (
         heads_option,
         format_option,
@@ -340,7 +340,7 @@ def treebank_options(command: Command) -> Command:
     return _with(options, reading_options(command))
 
 
-# What options of training are, beside what their fields say of themselves.
+# Arguments of the options of training that their fields do not tell.
 _TRAINING: dict[str, dict[str, Any]] = {
     "checkpoints": {"type": click.Path(path_type=Path)},
     "tagger": {
@@ -353,7 +353,7 @@ _TRAINING: dict[str, dict[str, Any]] = {
 
 
 def training_options(*without: str) -> Decorator:
-    """Add the options of all settings of a training but some, for `TrainingSpec.of`, and `treebank_options`.
+    """Add options for all settings of `TrainingSpec.of` except those named, and `treebank_options`.
 
     The command has a `route`, or several `routes`.
     """
@@ -371,7 +371,7 @@ def training_options(*without: str) -> Decorator:
 
 
 def _checked(command: Command) -> Command:
-    """Refuse options of training that mean nothing beside the others."""
+    """Refuse options of training that have no effect with the others."""
 
     @wraps(command)
     def checked(**options: Any) -> None:

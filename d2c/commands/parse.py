@@ -41,7 +41,7 @@ from d2c.training.warm_up import warmed_up_for
 from d2c.trees.formats.conllu import CONLLU
 from d2c.trees.formats.registry import WRITABLE, format_to_write, treebank_called
 
-if TYPE_CHECKING:  # their imports take a second: NLTK
+if TYPE_CHECKING:  # importing these takes a second, for NLTK
     from d2c.models.model import Model
     from d2c.parsing.part import Finished, Write
     from d2c.parsing.stream import Done
@@ -59,7 +59,7 @@ _NAMES = TAGGED_NAMES + TEXT_NAMES + JSON_LINES
 def model_and_inputs(
     context: click.Context, _: click.Parameter, given: tuple[Path, ...]
 ) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
-    """Return MODELs and INPUTs, all of which may be left out: the callback of both. Raises ModelError."""
+    """Return MODELs and INPUTs, which may be left out: the callback of their argument. Raises ModelError."""
     for line in passed_over():
         say(f"d2c: {line}")
     if not given or (not known(given[0]) and _is_input(given[0])):
@@ -70,21 +70,21 @@ def model_and_inputs(
 
 
 def default_model() -> Path:
-    """Return the directory of the model that parses where none is named; say which would be better."""
+    """Return the directory of the default model; say if a better one could be installed."""
     if (name := default()) != DEFAULTS[0]:
         say(f"d2c: {name} parses; better is {DEFAULTS[0]}: {install(extra_of(find(DEFAULTS[0])))}")
     return find(name)
 
 
 def _is_input(first: Path) -> bool:
-    """Return whether this, if no MODEL, is a file (or called so), a pattern, or a directory that has some."""
+    """Return whether an argument, no MODEL, is a file (or named so), a pattern, or a directory with such."""
     if first.is_dir():
         return any(is_called(file, _NAMES) for file in first.rglob("*"))
     return str(first) == "-" or first.is_file() or is_pattern(first) or is_called(first, _NAMES)
 
 
 def _is_model(later: Path) -> bool:
-    """Return whether this, behind a MODEL, is meant as one more, and is no file that has a model's name."""
+    """Return whether an argument behind a MODEL means one more, and not a file with a model's name."""
     if later.exists():
         return is_model(later)
     return known(later) is not None or (not _is_input(later) and nearest(str(later)) != "")
@@ -188,7 +188,7 @@ def parse(
 
 @contextmanager
 def _resumable(output: Path, finished: Finished) -> Iterator[None]:
-    """Say what a run that does not come to its end has finished."""
+    """Say how much is finished if the run does not come to its end."""
     try:
         yield
     except BaseException:
@@ -199,8 +199,8 @@ def _resumable(output: Path, finished: Finished) -> Iterator[None]:
 
 
 def _loaded(models: tuple[Path, ...], options: ParseOptions, jobs: int) -> tuple[Load, bool]:
-    """Return what loads the models, for several jobs pickled, and whether their trees may have gaps; say
-    before if memory may be short for them."""
+    """Return a function that loads the models, which can be pickled if there are several jobs, and whether
+    their trees may have gaps. Warn first if memory may be short."""
     warn_of_memory(models, jobs, "--jobs")
     load = partial(load_models, models, **options.of_model)
     with warmed_up_for(map(read_model_settings, models)):
@@ -211,10 +211,10 @@ def _loaded(models: tuple[Path, ...], options: ParseOptions, jobs: int) -> tuple
 
 
 def _found(inputs: tuple[Path, ...], kind: str | None, output: Path) -> tuple[tuple[Path, ...], str]:
-    """Return the files that are meant, and their kind, if none is given; empty ones are of any kind. Those in
-    directories that are no text are named and left out.
+    """Return the files that are meant, and their kind: the given one, or the one they show. Empty files are
+    of any kind. Files in directories that are no text are reported and left out.
 
-    Raises FormatError, also where one is the output, and UsageError for files of several kinds.
+    Raises FormatError, also if a file is the output, and UsageError for files of several kinds.
     """
     from d2c.parsing.input import KINDS, kind_of
 
@@ -248,7 +248,7 @@ def _found(inputs: tuple[Path, ...], kind: str | None, output: Path) -> tuple[tu
 
 @contextmanager
 def _shown(name: str, typed: bool, share: ReadShare) -> Iterator[Callable[[Done], None]]:
-    """Provide what shows how far a file is parsed; nothing does among lines that are typed."""
+    """Provide a function that shows how far the input is parsed; it shows nothing if lines are typed."""
     if typed:
         say("d2c: type sentences, one on each line; Ctrl-D ends")
         yield lambda _: None
@@ -258,7 +258,7 @@ def _shown(name: str, typed: bool, share: ReadShare) -> Iterator[Callable[[Done]
 
 
 def _write_all(parsed: Iterable[Done], write: Write, tell: Callable[[Done], None], strict: bool) -> None:
-    """Write batches; name what could not be parsed, or raise it."""
+    """Write batches; report sentences that could not be parsed or, if strict, raise the first error."""
     for done in parsed:
         for error in done.errors:
             if strict:
@@ -269,7 +269,7 @@ def _write_all(parsed: Iterable[Done], write: Write, tell: Callable[[Done], None
 
 
 def _report(finished: Finished, options: ParseOptions) -> None:
-    """Say what was repaired and refused; the latter is also the exit status."""
+    """Say what was repaired and what could not be parsed; the latter also sets the exit status."""
     if options.ctrees:
         report_repairs(finished.repairs)
     report_cut(finished.repairs.counts[CUT], options.max_words)
@@ -281,15 +281,15 @@ def _report(finished: Finished, options: ParseOptions) -> None:
 
 
 def _called(output: Path, gaps: bool) -> str:
-    """Return which of OUTPUTS the name of a file says, if it is not that of a treebank, as x.trees.conllu is;
-    where it says none, a format that holds gaps, or not."""
+    """Return the format that a file's name shows, as one of OUTPUTS unless it is that of a treebank, such as
+    x.trees.conllu; if it shows none, discbracket for trees with gaps, brackets for others."""
     own = None if treebank_called(output) in WRITABLE else format_by_name(output)
     others = (*JSON_LINES, *CONLLU.suffixes)
     return own or format_to_write(output, "discbracket" if gaps else "brackets", others)
 
 
 def _format(to: str, options: ParseOptions) -> OutputFormat:
-    """Return a format of OUTPUTS. Raises UsageError where it is none, or does not fit the options."""
+    """Return a format of OUTPUTS. Raises UsageError if there is none, or it does not fit the options."""
     if to not in OUTPUTS:
         raise click.UsageError(f"parse does not write {to}; `d2c convert` does, from discbracket")
     if options.best > 1 and not OUTPUTS[to].confidences:

@@ -108,7 +108,7 @@ def _sentences(files: Iterable[Path], reading: Reading) -> Iterator[tuple[str, i
 
 
 def _columns(several: bool, parsed: bool, head: bool) -> dict[str, type]:
-    """Return the columns of a table: of several files, of what `parse` wrote, with heads."""
+    """Return the columns of a table: for several files or one, for d2c's output or not, with heads or not."""
     asked = {
         **({"file": str} if several or parsed else {}),
         "sentence": int,

@@ -1,4 +1,4 @@
-"""How far long work is: a bar of tqdm on a terminal, elsewhere a line from time to time."""
+"""The progress of long work: a bar of tqdm on a terminal, elsewhere a line from time to time."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from d2c.base.progress import log
 from d2c.commands.terminal import say
 
 Item = TypeVar("Item")
-PATIENCE = 15.0  # seconds without a line: 20 are the most, and a thread may have to wait for its turn
+PATIENCE = 15.0  # seconds without a line; 20 are the most, but a thread may have to wait for its turn
 _SHARE, _NO_SHARE = "{percentage:3.0f}% {elapsed}<{remaining}, {desc}", "... {elapsed}, {desc}"
 _BAR = "{percentage:3.0f}% |{bar:12}| {elapsed}{left}, {desc}: {n_fmt}{unit}, {rate_fmt}"
-_SETTLING = 5.0  # seconds of work after which the time that is left can be told
+_SETTLING = 5.0  # seconds of work after which the time that is left can be estimated
 _TICK = 1.0  # seconds after which a terminal shows the time again
-_LATELY = 60.0  # seconds, or the second half of the work, from which it is told
+_LATELY = 60.0  # the time left is estimated from so many seconds, or the second half of the work if longer
 
 
 class ReadShare:
-    """Which share of files has been read, one after the other, and which of what was read is done.
+    """Tells which share of files, read one after the other, has been read, and which share is done.
 
-    read, done: how much, as the caller counts
+    read, done: how much has been read and done, as the caller counts
     """
 
     def __init__(self, files: Iterable[Path]) -> None:
@@ -53,26 +53,26 @@ class ReadShare:
         return self._last
 
     def over(self, items: Iterable[Item], size: Callable[[Item], int]) -> Iterator[Item]:
-        """Yield items, and count how much is read, each of some size."""
+        """Yield items, and add the size of each to what has been read."""
         for item in items:
             self.read += size(item)
             yield item
 
     def after(self, more: int) -> float:
-        """Return the share that is done, now that more is: readers are ahead of what is done."""
+        """Count `more` as done, and return the share that is done, at most what has been read."""
         self.done += more
         return self() * self.done / max(self.read, self.done, 1)
 
 
 class TimeLeft:
-    """Estimates how much time is left, from the share of the work that is done, and how fast it grew lately.
+    """Estimates how much time is left, from the share of the work that is done and how fast it grew lately.
 
-    Counting begins where the first share is told: what was done before, by another run or while models were
+    Time counts from the first share that is told: what was done before, by another run or while models were
     loaded, says nothing about the speed.
     """
 
     def __init__(self) -> None:
-        self._told = deque[tuple[float, float]]()  # times and shares, the last ones of some hundred
+        self._told = deque[tuple[float, float]]()  # times and shares: about the last hundred
         self._began = 0.0
 
     def after(self, share: float) -> float | None:
@@ -89,11 +89,11 @@ class TimeLeft:
 
 
 def shown(items: Iterable[Item], unit: str, doing: str, files: Sequence[Path]) -> Iterator[Item]:
-    """Yield the items, with a bar on a terminal that says what is done with which file.
+    """Yield the items, with a bar on a terminal that says what is being done with which file.
 
-    There is none beside a pipe: what `head` or `less` shows would share its line.
+    There is no bar if standard output is a pipe: what `head` or `less` shows would share the bar's line.
 
-    files: from which the items are read, one after the other
+    files: those from which the items are read, one after the other
     """
     seen = sys.stderr.isatty() and not Path("/dev/stdout").is_fifo()
     return _with_bar(items, unit, doing, files) if seen else iter(items)
@@ -108,7 +108,7 @@ def _with_bar(items: Iterable[Item], unit: str, doing: str, files: Sequence[Path
 
 
 class More(Protocol):
-    """Is told how many more sentences and tokens were parsed, and what share is done, where it is known."""
+    """Is told how many more sentences and tokens were parsed, and what share is done; 0 if not known."""
 
     def __call__(self, sentences: int, tokens: int, share: float = 0.0, /) -> None: ...
 
@@ -121,10 +121,10 @@ def progress(
     unit: str = "sentences",
     initial: int = 0,
 ) -> Iterator[More]:
-    """Provide a function that is told how far the work is, which is called `doing`.
+    """Provide a function that is told how far the work called `doing` has got.
 
-    It shows that by a bar on a terminal, whose time goes on, elsewhere by a line, about every so many
-    seconds: how much is done, and, by the share, how much time is left.
+    On a terminal it shows a bar, whose clock keeps running; elsewhere a line about every so many seconds,
+    with how much is done and, if the share is known, how much time is left.
 
     initial: how much was done before
     """
@@ -140,7 +140,7 @@ def progress(
         def display(self, msg: str | None = None, pos: int | None = None) -> Any:
             if terminal:
                 return super().display(msg, pos)
-            if msg is None:  # otherwise it is to be removed
+            if msg is None:  # otherwise the bar is to be removed
                 seconds = max(self.format_dict["elapsed"], 1e-9)
                 spent = timedelta(seconds=round(seconds))
                 ahead = self.left and f", about {self.left} left"
@@ -163,7 +163,7 @@ def progress(
     estimate, terminal = TimeLeft(), sys.stderr.isatty()
     own: dict[str, Any] = {"dynamic_ncols": True}
     if not terminal:
-        # What tqdm itself would write between lines goes nowhere: work does not end where that cannot be.
+        # What tqdm itself would write between lines is discarded: if writing failed, the work would end.
         own = {"mininterval": every, "miniters": 1, "delay": max(every, 1e-9), "file": StringIO()}
     with (
         Bar(desc=doing, unit=f" {unit}", initial=initial, leave=False, **own) as bar,
@@ -174,7 +174,7 @@ def progress(
 
 @contextmanager
 def _beating(beat: Callable[[], float]) -> Iterator[None]:
-    """Do something, whatever else is done: at once, and again after as many seconds as it returns."""
+    """Do something in a thread of its own: at once, and again after as many seconds as it returns."""
     ended = threading.Event()
 
     def watch() -> None:
@@ -192,7 +192,7 @@ def _beating(beat: Callable[[], float]) -> Iterator[None]:
 
 @contextmanager
 def heartbeat() -> Iterator[Callable[[object], None]]:
-    """Provide what says lines; a `Heartbeat` says others between them, unless a terminal shows a bar."""
+    """Provide a function that says lines; unless on a terminal, a `Heartbeat` says others between them."""
     if sys.stderr.isatty():
         yield say
     else:
@@ -201,10 +201,10 @@ def heartbeat() -> Iterator[Callable[[object], None]]:
 
 
 class Reached(Protocol):
-    """What was reached in training after a step, an `Evaluation` or `Epoch`: a line.
+    """A line on what training has reached after a step: an `Evaluation` or an `Epoch`.
 
-    scored: without the time that it took
-    at:     who is trained, and which share of that is done
+    scored: the line without the time that it took
+    at:     who is trained, and which share of that training is done
     """
 
     @property
@@ -214,7 +214,7 @@ class Reached(Protocol):
 
 
 class _Status:
-    """The line of a terminal that says what is being done, and for how long, or which share is done."""
+    """The line on a terminal that says what is being done, and for how long, or which share is done."""
 
     def __init__(self) -> None:
         from tqdm import tqdm
@@ -222,7 +222,7 @@ class _Status:
         self._bar = tqdm(total=1, bar_format=_NO_SHARE, leave=False, dynamic_ncols=True)
 
     def show(self, doing: object, share: float | None, anew: bool = False) -> None:
-        """Draw the line; anew: the time counts from now on, as it does from where a share became less."""
+        """Draw the line. anew: count the time from now on, as also happens when the share has become less"""
         bar, self._bar.bar_format = self._bar, _NO_SHARE if share is None else _SHARE
         bar.set_description_str(str(doing), refresh=False)
         if anew or (share or 0) < bar.n:
@@ -236,11 +236,11 @@ class _Status:
 
 
 class Heartbeat(logging.Handler):
-    """Says lines, and where none came for PATIENCE seconds, what is being done.
+    """Says lines and, if none came for PATIENCE seconds, what is being done.
 
-    That is the last line, or what was told since to `d2c.base.progress`. On a terminal it stands below the
-    lines all the time, with its share, if that was told; there what a training has reached is said only at
-    its end. A context: meanwhile a thread looks at the time.
+    What is being done is the last line, or a later message of `d2c.base.progress`. On a terminal it always
+    stands below the lines, with the share of it that is done, if known; what a training has reached is said
+    there only at its end. A context manager, inside which a thread looks at the time.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -278,7 +278,7 @@ class Heartbeat(logging.Handler):
             say(line)
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Say what is for the user at once, and remember the rest."""
+        """Say records for the user (INFO and above) at once; remember others as what is being done."""
         if record.levelno >= logging.INFO:
             self.say(record.getMessage())
             return
@@ -290,7 +290,7 @@ class Heartbeat(logging.Handler):
                 self._share = share
 
     def beat(self) -> float:
-        """Say what is being done where it is time to; return in how many seconds it may be next."""
+        """Say what is being done, if it is time to; return in how many seconds to look again."""
         with self._speaking:
             now, doing = self._clock(), self._doing
             text = doing.getMessage() if isinstance(doing, logging.LogRecord) else doing

@@ -130,7 +130,7 @@ def search(
 def _columns(
     pattern: str, to: str, files: Sequence[Path], reading: Reading, options: dict[str, Any]
 ) -> dict[str, type]:
-    """Return the columns of matches; on a terminal only those that one looks at."""
+    """Return the columns of matches; on a terminal, only those that are useful to read."""
     parsed, screen = any(is_parsed(file, reading) for file in files), to == "columns"
     columns: dict[str, type] = {} if screen and len(files) == 1 else {"file": str}
     columns |= {"sentence": int} | ({"source": str} if parsed else {})
@@ -155,7 +155,7 @@ def _row(match: Match, options: dict[str, Any]) -> Row:
 
 
 def _hint(pattern: str, reading: Reading) -> str:
-    """Return what to try instead of a pattern with the name of the wrapper in brackets, or a function."""
+    """Return a hint for a pattern with TOP, the wrapper's name in brackets, or a function; "" for others."""
     if re.search(r"\bTOP\b", pattern):
         return "; in patterns the node above a sentence is called ROOT"
     function = None if reading.raw else re.search(r"\b[A-Z]+-[A-Z]+\b", pattern)

@@ -25,8 +25,8 @@ from d2c.parsing.options import ParseOptions
 from d2c.serving.limits import MOST_TREES, ServeLimits
 from d2c.training.warm_up import warmed_up_for
 
-_PATIENCE = 5  # seconds that requests have to be answered in, once the server is to end
-_CONNECTIONS = 500  # at once: uvicorn waits for the rest of a request without end
+_PATIENCE = 5  # seconds that open requests have left once the server is to end
+_CONNECTIONS = 500  # at once: uvicorn waits without limit for the rest of a request
 
 
 @click.command()
@@ -77,7 +77,7 @@ def serve(model: Path | None, host: str, port: int, jobs: int, **chosen: Any) ->
     options = ParseOptions(**{name: chosen.pop(name) for name in ("device", "allow_pipeline")})
     limits = ServeLimits(**chosen)
     about = _about(model) | limits.to_json()
-    _listening(host, port).close()  # the port is open when requests are answered, and no sooner
+    _listening(host, port).close()  # a check: the port stays closed until requests are answered
     with warmed_up_for([read_model_settings(model)]):
         workers = Workers(Service(model, options, limits), jobs, say)
     try:
@@ -108,7 +108,7 @@ def serve(model: Path | None, host: str, port: int, jobs: int, **chosen: Any) ->
 
 
 def _about(model: Path) -> dict[str, Any]:
-    """Return what a server says of itself: the model with its card, versions."""
+    """Return what a server says of itself: the model with its card, versions, the most trees per sentence."""
     return {
         "name": model.resolve().name,
         "digest": digest_of_directory(model),
@@ -125,7 +125,7 @@ def _listening(host: str, port: int) -> socket.socket:
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         return socket.create_server(address[:2], family=family)
-    except OSError as error:  # that of a name has numbers of its own
+    except OSError as error:  # that of a look-up has numbers of its own
         why = error.strerror if isinstance(error, socket.gaierror) else os.strerror(error.errno or 0)
         raise OSError(error.errno, why, f"{host}:{port}") from None
     except UnicodeError:  # an empty part of a name, or one that is too long

@@ -1,4 +1,4 @@
-"""What commands print, and what they say on standard error, where it is a terminal that shows bars, too."""
+"""What commands print and say, on a terminal that may show progress bars, too, or elsewhere."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from d2c.base.errors import FormatError, printable
 from d2c.base.memory import free_memory, memory_of
 from d2c.trees.repair import Repairs
 
-_EVERY = 0.1  # seconds between bars, as of tqdm itself
+_EVERY = 0.1  # seconds until bars are drawn again, as in tqdm itself
 
 
 def say(said: object) -> None:
-    """Print a line, or several, above the bars that are shown (`d2c.commands.progress`).
+    """Print lines on standard error, above the bars that are shown (`d2c.commands.progress`).
 
-    Work does not end because nobody can read what is said about it.
+    Errors of writing are ignored: work goes on even if nobody can read what is said about it.
     """
     with suppress(OSError), _above_bars():
         click.echo("\n".join(map(printable, str(said).split("\n"))), err=True)
 
 
 def show(lines: Iterable[str]) -> None:
-    """Print lines in UTF-8, of which a terminal is to obey nothing: others wrote some of them. It breaks
-    those that are too long at blanks."""
+    """Print lines in UTF-8, with control characters escaped, since others wrote some of the lines. Lines too
+    long for a terminal are broken at blanks."""
     sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
     width = terminal_width()
     for line in (printable(line.expandtabs()) for line in lines):
@@ -42,7 +42,7 @@ def show(lines: Iterable[str]) -> None:
 
 @contextmanager
 def printing_above_bars() -> Iterator[None]:
-    """Make standard output, where it is a terminal that shows bars, too, a `_Screen`."""
+    """Make standard output a `_Screen` if it and standard error, which shows bars, are terminals."""
     plain = sys.stdout
     if not (plain.isatty() and sys.stderr.isatty()):
         yield
@@ -56,16 +56,16 @@ def printing_above_bars() -> Iterator[None]:
 
 
 class _Screen(TextIOWrapper):
-    """Standard output that is a terminal: while there are bars, whole lines are printed above them.
+    """Standard output on a terminal: while there are bars, whole lines are printed above them.
 
-    Between many lines they are drawn again from time to time only: they would be most of what is written.
+    Between many lines, bars are drawn again only now and then, else they would be most of what is written.
     """
 
-    _begun = ""  # of a line, while there is a bar
-    _drawn = 0.0  # when the bars last were
+    _begun = ""  # the beginning of a line, kept while there is a bar
+    _drawn = 0.0  # when the bars were last drawn
 
     def write(self, text: str, /) -> int:
-        """Write a text, or keep the beginning of a line."""
+        """Write a text; while there are bars, keep the beginning of an unfinished line."""
         length, text, self._begun = len(text), self._begun + text, ""
         if _bars():
             text, end, self._begun = text.rpartition("\n")
@@ -93,7 +93,7 @@ def _bars() -> Any:
 
 @contextmanager
 def _above_bars(again: bool = True) -> Iterator[None]:
-    """Remove the bars while something is written; again: draw them below it at once, not when they change."""
+    """Remove the bars while something is written. again: draw them below it at once, not when they change"""
     bars = [bar for bar in _bars() if hasattr(bar, "start_t")] if sys.stderr.isatty() else []
     with sys.modules["tqdm"].tqdm.get_lock() if bars else nullcontext():
         for bar in bars:
@@ -104,7 +104,7 @@ def _above_bars(again: bool = True) -> Iterator[None]:
 
 
 class Skipped:
-    """Names the sentences that are left out of files, `most` of each, once however often a file is read."""
+    """Reports sentences left out of files, `most` of each file, each once however often a file is read."""
 
     def __init__(self, most: int) -> None:
         self.most, self.counts = most, Counter[str]()
@@ -118,14 +118,14 @@ class Skipped:
                 say(f"d2c: {error}")
 
     def report(self) -> None:
-        """Print how many there were in each file."""
+        """Print how many sentences were left out of each file."""
         for file, count in self.counts.items():
             more = f", {count - self.most:,} of them not named; --max-errors sets how many are"
             say(f"{file}: {count:,} left out{more if count > self.most else ''}")
 
 
 def report_repairs(repairs: Repairs) -> None:
-    """Print how much was decoded, and what of it was repaired."""
+    """Print how much was decoded, and how many repairs it needed."""
     say(f"{many(repairs.sentences, 'sentence')}, {many(repairs.tokens, 'token')}, {repairs}")
 
 
@@ -141,6 +141,6 @@ def warn_of_memory(models: Sequence[Path], processes: int, option: str) -> None:
 
 
 def report_cut(sentences: int, most: int) -> None:
-    """Print how many sentences were parsed in pieces, if any: those of more words than that."""
+    """Print how many sentences of more than `most` words were parsed in pieces, if any."""
     if sentences:
         say(f"{many(sentences, 'sentence')} of more than {most:,} words parsed in pieces; see --max-words")

@@ -1,6 +1,6 @@
 """A pool of actors on Ray: on this machine, or on a cluster that runs already.
 
-The one file that knows Ray; what it uses of `ray._private` is held by `tests/corpora/test_actors.py`.
+The one file that knows Ray; `tests/corpora/test_actors.py` checks what it uses of `ray._private`.
 """
 
 from __future__ import annotations
@@ -22,28 +22,28 @@ from d2c.base.temporary import scratch
 from d2c.base.workers import DIED, Failed
 from d2c.corpora.worker import Job, WorkerTask
 
-_STORE = 100 << 20  # bytes of shared memory on this machine; a worker's answer takes less than one of them
-_STARTS = 3  # that are tried
-_LONGEST = 30  # characters of a directory in which the names of Ray's sockets are not too long
+_STORE = 100 << 20  # 100 MiB of shared memory on this machine; a worker's answer takes less than 1 MiB
+_STARTS = 3  # of Ray that are tried
+_LONGEST = 30  # characters of a directory, so that the names of Ray's sockets in it are not too long
 
 
 class Actor:
-    """Loads the model with its first task."""
+    """A worker that loads the model with its first task."""
 
     def __init__(self, job: Job) -> None:
         self._job = job
         self._work: Callable[[WorkerTask], pa.Table | Failed] | None = None
 
     def work(self, task: WorkerTask) -> pa.Table | Failed:
-        """Do what the job says."""
+        """Do a task as the job says."""
         self._work = self._work or self._job.worker()
         return self._work(task)
 
 
 class ActorPool:
-    """A `WorkerPool`.
+    """A `WorkerPool` of actors.
 
-    local: Ray was started for it, and is started anew where it dies; otherwise its cluster sees to that
+    local: the directory of a Ray that is started for the pool, and anew if it dies; None: a cluster's Ray
     """
 
     def __init__(self, ray: Any, size: int, job: Job, local: Path | None) -> None:
@@ -68,7 +68,7 @@ class ActorPool:
         self._tasks[self._actors[worker].work.remote(task)] = worker
 
     def answers(self, seconds: float) -> list[tuple[int, pa.Table | Failed]]:
-        """Return what actors have made of their tasks, or `Failed`; wait so long for the first."""
+        """Return what actors, by number, made of their tasks, or `Failed`; wait so long for the first."""
         lost, self._lost = self._lost, []
         if lost or not self._tasks:
             return [(worker, DIED) for worker in lost]
@@ -83,11 +83,11 @@ class ActorPool:
             return self._ray.get(reference)
         except errors.RayTaskError as error:
             return Failed(str(error.cause), error=error.cause or error)
-        except errors.RayError:  # its process, its node, or the way to it
+        except errors.RayError:  # its process, its node, or the connection
             return DIED
 
     def renew(self, worker: int) -> None:
-        """End an actor, whatever it does, and start another one; where Ray has died, start all anew."""
+        """End an actor, whatever it does, and start another one; if a local Ray has died, start all anew."""
         self._tasks = {reference: number for reference, number in self._tasks.items() if number != worker}
         if self._local and _has_died(self._ray):
             self._lost = [*self._tasks.values()]
@@ -106,12 +106,12 @@ def actors(size: int | None, job: Job, address: str | None) -> Iterator[ActorPoo
     size:    None: as many as there are cores
     address: of a cluster, as Ray has it (`auto`, HOST:PORT, ray://HOST:PORT); None: this machine alone
 
-    Raises ChildProcessError where Ray cannot be started, or is not there.
+    Raises ChildProcessError where Ray cannot be started or reached, ModelError where it is not installed.
     """
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # Ray would tell its makers
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # else Ray would report to its makers
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # actors share GPUs, as processes do
-    os.environ.setdefault("RAY_worker_niceness", "0")  # the share of the machine that processes have, too
-    os.environ.setdefault("RAY_agent_register_timeout_ms", "300000")  # of its parts, on a busy machine
+    os.environ.setdefault("RAY_worker_niceness", "0")  # the priority that processes have
+    os.environ.setdefault("RAY_agent_register_timeout_ms", "300000")  # its parts are slow on a busy machine
     ray = needs("ray", "ray")
     logging.getLogger("ray").setLevel(logging.CRITICAL)
     temporary = tempfile.gettempdir()
@@ -127,7 +127,7 @@ def actors(size: int | None, job: Job, address: str | None) -> Iterator[ActorPoo
 
 
 def _start(ray: Any, **options: Any) -> None:
-    """Start Ray, or join it, without its handler of SIGTERM. On a busy machine it may give up too soon."""
+    """Start Ray, or join a cluster; keep our signal handlers. Tried again, as a busy machine may be slow."""
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     for left in reversed(range(_STARTS)):
         try:
@@ -143,6 +143,6 @@ def _start(ray: Any, **options: Any) -> None:
 
 
 def _has_died(ray: Any) -> bool:
-    """Return whether a part of the Ray that was started here has. Its public parts say so a minute later."""
+    """Return whether a process of the Ray started here has died; Ray's public API tells it a minute later."""
     node = ray._private.worker._global_node
     return node is None or bool(node.dead_processes())

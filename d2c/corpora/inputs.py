@@ -1,4 +1,4 @@
-"""Files and directories as a stream of records. What a name says: text, JSON lines, CoNLL-U or Parquet."""
+"""Files and directories as a stream of records: text, JSON lines, CoNLL-U or Parquet, as their names say."""
 
 from __future__ import annotations
 
@@ -32,11 +32,12 @@ _SUFFIXES = tuple(suffix for form in RECORDS.values() for suffix in form.suffixe
 def corpus_files(
     paths: Sequence[Path], format_name: str | None, output: Path
 ) -> tuple[list[Path], list[Path]]:
-    """Return the files, and those in directories, each once, and those there that are of no known format.
+    """Return the files given and those in directories given, each once; and files there of no known format.
 
-    format_name: of all of them; None: by their names. Files that are named are text where they have no other.
-                 Hidden files, and those below `output`, are none. The order is the same on every machine.
-    Raises FormatError for what is not there, for standard input and pipes, and where one is the output.
+    format_name: the format of all files; None: by their names. Files given by name are text if their names
+                 show nothing else. Hidden files, and those below `output`, are left out. The order is the
+                 same on every machine.
+    Raises FormatError for missing files, for standard input and pipes, and where an input is the output.
     """
     inputs.check_apart(paths, output)
     files = [*inputs.find_files(paths, None if format_name else _SUFFIXES, output)]
@@ -47,14 +48,14 @@ def corpus_files(
 
 @dataclass
 class Inputs:
-    """A stream of records, which can be gone through again; `position` says how far it is.
+    """A stream of records, which can be read repeatedly; `position` says how far it has been read.
 
-    A file is read whole, or left out: one that may break somewhere is read to its end before.
+    A file is read whole or left out: Parquet and .gz, which may be broken anywhere, are checked to the end.
 
-    rules:   cut long paragraphs
+    rules:   cut very long paragraphs
     others:  files that are skipped for their names
     read:    how many files were read
-    skipped: files without text, and why; broken: those that cannot be read
+    skipped: files without text or with another ending, and why; broken: files that cannot be read, and why
     """
 
     files: list[Path]
@@ -70,10 +71,10 @@ class Inputs:
         self.sizes = [*map(_size, self.files)]
 
     def go_on_after(self, known: Sequence[str], planned: Iterable[str]) -> None:
-        """Begin with files that were read before, in this order; then those that were to be read and are
-        still there, last those that were added.
+        """Put first the files that earlier runs read, in this order; then those that they planned to read and
+        that are still there; last those that were added.
 
-        Raises FormatError where one that was read is not among the files any more.
+        Raises FormatError if a file that was read is not among the files any more.
         """
         files, self._known = {str(file): file for file in self.files}, {*known}
         if gone := [name for name in known if name not in files]:
@@ -89,12 +90,12 @@ class Inputs:
 
     @property
     def position(self) -> int:
-        """Return how many bytes were read, as the files have them."""
+        """Return how many bytes of the files were read, compressed ones in compressed bytes."""
         return min(self.total, self._before + self._here())
 
     def __iter__(self) -> Iterator[Record]:
-        """Yield all records. Raises FormatError for a file that was read before and cannot be any more; if
-        strict, for each that cannot be."""
+        """Yield all records. Raises FormatError for a file that an earlier run read and that must be left out
+        now; if strict, for each file that must be left out."""
         self._before, self.read, self.skipped, self.broken = 0, 0, {}, {}
         for file in self.others:
             self._leave_out(file, f"its name ends in none of {' '.join(_SUFFIXES)}", self.skipped)
@@ -108,7 +109,7 @@ class Inputs:
             self._before, self._here = self._before + size, _nowhere
 
     def _check(self, file: Path) -> None:
-        """Raise FormatError for a file that cannot be read to its end, or that is of another encoding."""
+        """Raise FormatError for a file that cannot be opened or, if it is Parquet or .gz, read to its end."""
         inputs.check_link(file)
         if format_of_records(file, self.options) == "parquet":
             deque(_tables(file, self.options), maxlen=0)
@@ -123,7 +124,7 @@ class Inputs:
         among[str(file)] = why
 
     def _records(self, file: Path, size: int) -> Iterator[Record]:
-        """Yield those of a file; one that has none is left out."""
+        """Yield the records of a file; a file without records is left out."""
         name = format_of_records(file, self.options)
         records = self._rows(file, size) if name == "parquet" else self._lines(file, name)
         if (first := next(records, None)) is None:
@@ -134,7 +135,7 @@ class Inputs:
         yield from records
 
     def _lines(self, file: Path, name: str) -> Iterator[Record]:
-        encoding = "utf-8" if name == TEXT else "utf-8-sig"  # in text the mark counts as a character
+        encoding = "utf-8" if name == TEXT else "utf-8-sig"  # in text a byte order mark is a character
         with open_input(file, encoding, "surrogateescape") as stream:
             self._here = lambda: os.lseek(stream.fileno(), 0, os.SEEK_CUR)
             if name == "conllu":
@@ -161,7 +162,7 @@ class Inputs:
 
 
 def _tables(file: Path, options: CorpusOptions) -> Iterator[tuple[pa.RecordBatch, int]]:
-    """Yield the columns of text and id, some rows at a time, with the number of all. Raises FormatError."""
+    """Yield columns of text and id, some rows at a time, with the number of all rows. Raises FormatError."""
     with opened_parquet(file) as opened:
         columns = _columns(opened.schema_arrow, options, str(file))
         for read in opened.iter_batches(_ROWS, columns=columns):
@@ -169,8 +170,8 @@ def _tables(file: Path, options: CorpusOptions) -> Iterator[tuple[pa.RecordBatch
 
 
 def _columns(schema: pa.Schema, options: CorpusOptions, file: str) -> list[str]:
-    """Return the columns of text and id. Raises FormatError where one holds something else, is missing, or is
-    there twice."""
+    """Return the names of the columns of id, if there is one, and text. Raises FormatError where text is
+    missing, or a column holds something else or is there twice."""
     if options.text_field not in schema.names:
         others = " ".join(schema.names)
         raise FormatError(file, 0, 0, f"has no column {options.text_field!r}, but {others}; see --text-field")
@@ -217,12 +218,12 @@ def _values(column: pa.Array) -> list[Any]:
 
 
 def _decoded(value: bytes) -> str:
-    """Return bytes as text, in which halves of characters stand for what is not UTF-8."""
+    """Return bytes as text, with lone surrogates for what is not UTF-8."""
     return value.decode(errors="surrogateescape")
 
 
 def _size(file: Path) -> int:
-    """Return how many bytes a file has; a link to nothing has none."""
+    """Return how many bytes a file has; 0 for a broken link."""
     return file.stat().st_size if file.exists() else 0
 
 
@@ -231,8 +232,8 @@ def _nowhere() -> int:
 
 
 def _blocks(stream: TextIO, file: str) -> Iterator[Record]:
-    """Yield the sentences of CoNLL-U; a comment `newdoc id = X` says the document of those that follow, the
-    file is that of those after one without an id."""
+    """Yield the sentences of CoNLL-U. A comment `newdoc id = X` names the document of those that follow;
+    before any, and after a `newdoc` without an id, the document is the file."""
     document = file
     for _, block, chunk in blocks_of(lines_of(stream)):
         comments = [line.text[1:].strip() for line in block if line.text.startswith("#")]
@@ -242,7 +243,7 @@ def _blocks(stream: TextIO, file: str) -> Iterator[Record]:
 
 
 def _paragraphs(stream: TextIO, file: str, rules: TextRules) -> Iterator[Record]:
-    """Yield what stands between empty lines; what is very long is cut between sentences."""
+    """Yield the paragraphs between empty lines; very long ones are cut between sentences."""
 
     for paragraph in split_paragraphs(lines_of(stream), rules):
         first = paragraph[0]

@@ -1,7 +1,7 @@
-"""A job: the input is cut into shards, what is not finished of them goes to a pool of workers, and what comes
-back becomes a file for each shard.
+"""A job: the input is cut into shards, a pool of workers parses what is not finished, and the results become
+a file for each shard.
 
-Where the cuts are depends on the input alone, so that a job can go on from any shard.
+The places of the cuts depend on the input alone, so that a job can go on from any shard.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ class Shard(NamedTuple):
 
 
 def cut(records: Iterable[Record], options: CorpusOptions) -> Iterator[Shard]:
-    """Cut records into shards and batches of about so many sentences, with room for WORDS each; one shard is
-    held at a time."""
+    """Cut records into shards and batches of about `shard_size` and `batch_size` sentences; batches have
+    fewer if sentences average more than WORDS words. One shard is held at a time."""
     number, batches = 0, list[WorkerTask]()
     held, size, words, total = list[Record](), 0, 0, 0
     for record in records:
@@ -71,7 +71,7 @@ def cut(records: Iterable[Record], options: CorpusOptions) -> Iterator[Shard]:
 
 
 def digest_of_records(records: Iterable[Record]) -> str:
-    """Return the SHA-256 of what records say."""
+    """Return the SHA-256 of records, with all that they say."""
     digest = hashlib.sha256()
     for record in records:
         digest.update(repr(record).encode("utf-8", "backslashreplace"))
@@ -79,10 +79,10 @@ def digest_of_records(records: Iterable[Record]) -> str:
 
 
 class BatchDone(NamedTuple):
-    """What one more batch has brought.
+    """Counts of a batch that is done.
 
-    cut:   sentences that were parsed in pieces
-    share: of what this run has to do, how much is done, about
+    cut:   how many sentences were parsed in pieces
+    share: about which share of this run's work is done
     """
 
     sentences: int
@@ -96,9 +96,9 @@ class BatchDone(NamedTuple):
 class _ShardJob:
     """A shard of which some batches are to be parsed.
 
-    batches: their numbers; made: the tables of the first of these
-    before:  the table that each batch had; None: all are to be parsed
-    size:    of a batch, in bytes of the input, about
+    batches: the numbers of these batches; made: the tables of the first of them, which are done
+    before:  the table that each batch of the shard had; None: all are to be parsed
+    size:    about how many bytes of the input a batch has
     """
 
     shard: Shard
@@ -108,7 +108,7 @@ class _ShardJob:
     made: list[list[pa.Table]] = field(default_factory=list)
 
     def write(self, manifest: Manifest) -> None:
-        """Write its file, from the tables of all batches."""
+        """Write the shard's file, from the tables of all its batches."""
         batches = {number: [table] for number, table in enumerate(self.before or ())}
         batches |= zip(self.batches, self.made, strict=True)
         table = pa.concat_tables(chain.from_iterable(batches.values())).combine_chunks()
@@ -136,7 +136,7 @@ class _Unfinished:
         self._skipped, self._done = 0.0, 0.0
 
     def batches(self) -> Iterator[WorkerTask]:
-        """Yield all batches that are to be parsed. Raises FormatError where finished input has changed."""
+        """Yield all batches that are to be parsed. Raises FormatError if finished input has changed."""
         inputs, read = self._inputs, 0
         for shard in cut(inputs, inputs.options):
             self.shards += 1
@@ -158,7 +158,7 @@ class _Unfinished:
             problem = f"what begins here{reach} has changed since {entry.file} was made"
             advice = "parse anew into another directory"
             raise FormatError(records[0].file, records[0].line, 0, f"{problem}; {advice}")
-        if len(records) > entry.records:  # it was the last one, and files were added
+        if len(records) > entry.records:  # the shard was the last one, and files were added
             return _ShardJob(shard, every, None, size)
         if not (self._inputs.options.retry_failed and entry.failed):
             return _ShardJob(shard, [], None, size)
@@ -169,7 +169,7 @@ class _Unfinished:
         return _ShardJob(shard, failed, before, size)
 
     def finish(self, tables: list[pa.Table]) -> BatchDone:
-        """Take the tables of the next batch; where it is the last one of a shard, write that."""
+        """Take the tables of the next batch; after the last batch of a shard, write the shard's file."""
         job = self._begun[0]
         job.made.append(tables)
         self._done += job.size
@@ -192,7 +192,7 @@ def _tokens(table: pa.Table) -> int:
 def run(
     inputs: Inputs, manifest: Manifest, start: Callable[[], AbstractContextManager[WorkerPool]]
 ) -> Generator[BatchDone, None, None]:
-    """Parse what is not finished. Raises FormatError where the input of what is finished has changed.
+    """Parse what is not finished. Raises FormatError if the input of what is finished has changed.
 
     start: starts the workers, when there is something to do
     """
@@ -203,7 +203,7 @@ def run(
             scheduler = Scheduler(
                 pool,
                 retried,
-                # Those of about one shard may wait for one that takes long.
+                # The batches of about one shard may wait for a slow one.
                 3 * pool.size + options.shard_size // options.batch_size,
                 ready=WorkerTask(),
                 patience=options.patience,
@@ -217,10 +217,10 @@ def run(
 class JobSummary:
     """Counts of a finished job.
 
-    files:   of the input, that were read; skipped, broken: the others, and why
-    errors:  sentences that could not be parsed
-    parts:   files of the output
-    seconds: of this run, which may have gone on from others; so with `words_per_second`
+    files:   how many files of the input were read; skipped, broken: the others, and why
+    errors:  how many sentences could not be parsed
+    parts:   how many files the output has
+    seconds: those of this run, which may have continued others, as for `words_per_second`
     """
 
     files: int
@@ -252,12 +252,12 @@ class JobSummary:
         )
 
     def write(self, directory: Path) -> None:
-        """Write it beside the output. Raises FormatError where that cannot be written."""
+        """Write the summary beside the output. Raises FormatError where it cannot be written."""
         with open_output(directory / SUMMARY) as stream:
             stream.write(json.dumps(asdict(self), indent=1) + "\n")
 
     def __str__(self) -> str:
-        """Return two lines."""
+        """Return the summary in two lines."""
         elapsed, speed = timedelta(seconds=round(self.seconds)), many(round(self.words_per_second), "word")
         return (
             f"{many(self.files, 'file')} read, {len(self.skipped):,} skipped, {len(self.broken):,} broken\n"

@@ -1,8 +1,8 @@
-"""What is finished of a job: DIR/.manifest.jsonl, a journal whose header has the job's settings.
+"""The record of what a job has finished: DIR/.manifest.jsonl, a journal with the job's settings as header.
 
-A row names the files of the input. One for each shard follows when its file is whole: written beside its
-place, put on the disk, renamed. After a kill, what the rows name is there; any other file of the job is
-written again, with the same bytes. The last row says how many shards there are.
+A row names the files of the input. A row for each shard follows when the shard's file is whole: written
+beside its place, flushed to the disk, and renamed. After a kill, the files that rows name are there; any
+other file of the job is written again, with the same bytes. The last row says how many shards there are.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from d2c.corpora.rows import read_parquet
 from d2c.parsing.options import told_changes
 
 NAME = ".manifest.jsonl"
-_FORM = 2  # of the manifest and of the output's columns
+_FORM = 2  # the version of the manifest and of the output's columns
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A shard that is finished.
+    """A finished shard.
 
     given, records, files: the digest of the records of its input, how many they are, and their files
-    sha256, length: of its file, in bytes
+    sha256, length: the digest of its file, and the file's length in bytes
     failed:   how many of its sentences could not be parsed
-    portions: where some could not, the rows of each batch; otherwise none
+    portions: if some could not, how many rows each batch has; otherwise empty
     """
 
     shard: Count
@@ -66,9 +66,9 @@ def file_of(shard: int) -> str:
 class Manifest:
     """The finished shards by their numbers.
 
-    shards: how many there are, once all are finished
-    files:  of the input, in the order in which they were read, as far as shards are finished
-    planned: all files that the job was ever given, in that order
+    shards: how many there are in all, once all are finished
+    files:  the files of finished shards, in the order in which they were read
+    planned: all files that the job was ever given, in the order in which it was given them
     """
 
     directory: Path
@@ -79,7 +79,7 @@ class Manifest:
     planned: dict[str, None] = field(default_factory=dict)
 
     def plan(self, files: Iterable[str]) -> None:
-        """Write which files the job is given beside those that it was given before: they are read last."""
+        """Write which files the job is given that it was not given before: they are read last."""
         if new := [file for file in files if file not in self.planned]:
             self.planned |= dict.fromkeys(new)
             self.journal.append({"inputs": new})
@@ -87,7 +87,7 @@ class Manifest:
     def add(self, shard: int, put: Callable[[BinaryIO], object], **said: Any) -> None:
         """Write a shard's file, then its row.
 
-        put: writes into a stream; said: what an `Entry` says beside the file's digest and length
+        put: writes the file into a stream; said: the other fields of its `Entry`
         Raises FormatError where the directory cannot be written.
         """
         target = self.directory / file_of(shard)
@@ -107,7 +107,7 @@ class Manifest:
         self.journal.append(asdict(entry))
 
     def tables(self, entry: Entry) -> list[pa.Table]:
-        """Return the rows of each batch of a shard in which sentences failed."""
+        """Return the table of each batch of a shard in which sentences failed; none if rows do not fit."""
         table, begin, tables = read_parquet(self.directory / entry.file), 0, []
         for rows in entry.portions:
             tables.append(table.slice(begin, rows))
@@ -115,9 +115,9 @@ class Manifest:
         return tables if begin == table.num_rows else []
 
     def complete(self, shards: int) -> None:
-        """Write that there are no more shards than these, which are finished.
+        """Write that the job has so many shards, which are all finished.
 
-        Raises FormatError where there are files of more: the input has become shorter.
+        Raises FormatError if more shards are finished: the input has become shorter.
         """
         if more := [entry for entry in self.entries.values() if entry.shard >= shards]:
             raise FormatError(str(self.directory), 0, 0, f"the input has nothing left for {more[0].file}")
@@ -133,10 +133,10 @@ class Manifest:
 
 @contextmanager
 def opened(directory: Path, settings: Mapping[str, Any], resume: bool) -> Iterator[Manifest]:
-    """Provide the manifest of a job in a directory, which is made; locked.
+    """Provide the manifest of a job, locked, in a directory, which is made if it is missing.
 
-    Raises FormatError for what cannot be written, for a directory with other files in it, for a job of other
-    settings, and for any job without `resume`.
+    Raises FormatError for what cannot be written, for a directory with other files in it, for a job with
+    other settings, and, without `resume`, for any job.
     """
     path, new = directory / NAME, not directory.exists()
     settings = {"form": _FORM, **settings}
@@ -165,7 +165,7 @@ def opened(directory: Path, settings: Mapping[str, Any], resume: bool) -> Iterat
 
 
 def _read(manifest: Manifest, settings: Mapping[str, Any], resume: bool) -> bool:
-    """Take over the rows of a journal. Return whether it has any shard, even if its file is away.
+    """Take over the rows of a journal; return whether any is of a shard, even if the shard's file is missing.
 
     Raises FormatError where a job cannot go on from there.
     """
@@ -193,7 +193,7 @@ def _read(manifest: Manifest, settings: Mapping[str, Any], resume: bool) -> bool
         problem = f"its {NAME} is damaged; delete the directory to begin anew"
         raise FormatError(directory, 0, 0, problem) from None
     entries = [manifest.entries[shard] for shard in sorted(manifest.entries)]
-    # Of what stands behind a shard that is missing the order is not known.
+    # Behind a missing shard, the order of the files is not known.
     in_order = (entry for shard, entry in enumerate(entries) if entry.shard == shard)
     manifest.files = (*dict.fromkeys(file for entry in in_order for file in entry.files),)
     for entry in entries:
@@ -203,7 +203,7 @@ def _read(manifest: Manifest, settings: Mapping[str, Any], resume: bool) -> bool
 
 
 def _is_whole(file: Path, entry: Entry) -> bool:
-    """Return whether a file is what its row says; one of another size is not read."""
+    """Return whether a file has the size and digest of its row; a file of another size is not read."""
     try:
         return file.stat().st_size == entry.length and digest_of_file(file) == entry.sha256
     except OSError:

@@ -10,10 +10,10 @@ from d2c.parsing.options import TAGGED, TEXTS, ParseOptions
 
 @dataclass(frozen=True, kw_only=True)
 class CorpusOptions(ParseOptions):
-    """Those of `ParseOptions`, and those of a job.
+    """The options of `ParseOptions`, and those of a job.
 
-    patience:     seconds; like `retry_failed` and `strict` it is no part of what the output depends on
-    retry_failed: batches of finished files in which sentences could not be parsed are parsed again
+    patience:     in seconds; like `retry_failed` and `strict`, it may differ when a job is resumed
+    retry_failed: whether batches of finished files are parsed again if some of their sentences failed
     """
 
     kind: str = setting("text", choices=(TAGGED, *TEXTS))

@@ -1,7 +1,7 @@
-"""What a worker gets: records, from which it makes sentences. The first process only reads and hands on.
+"""Records, from which workers make sentences. The first process only reads them and hands them on.
 
-A record is a line of text, a paragraph of free text, a block of CoNLL-U, or a document: an object of JSON, a
-row of Parquet. Cutting words and sentences takes longer than reading, so that is for the workers.
+A record is a line of text, a paragraph of free text, a block of CoNLL-U, or a document: a JSON object or a
+row of Parquet. Cutting words and sentences takes longer than reading, so the workers do it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _WORD = 6  # characters, about, with the blank after it
 
 
 class FileFormat(NamedTuple):
-    """A format of files, by the ends of their names.
+    """A format of files, known by the endings of their names.
 
     tagged: its records are sentences that have words and tags; documents: its records have fields
     """
@@ -50,18 +50,18 @@ RECORDS = {
 
 
 def format_of_records(file: Path, options: CorpusOptions) -> str:
-    """Return the format of a file, one of RECORDS: that of all files, that of its name, or text."""
+    """Return the format of a file, one of RECORDS: the given one, else the one of its name, else text."""
     return options.format_name or format_by_name(file, RECORDS) or TEXT
 
 
 class Record(NamedTuple):
     """A piece of the input.
 
-    line:     where it begins, from 1; a row's number where the file is Parquet
-    document: the id of what it belongs to, as far as it is known without looking into the text
-    format:   of the file, one of RECORDS; rows of Parquet are given as JSON
-    begin:    characters of the file before it, a line break being one; 0 of a document
-    xpos:     whether UPOS and XPOS of its file hold two tagsets, as far as it and what is before it show
+    line:     the line where it begins, from 1; in Parquet, the number of the row
+    document: the id of its document, as far as that is known without looking into the text
+    format:   the format of the file, one of RECORDS; the text of a row of Parquet is JSON
+    begin:    how many characters of the file are before it, a line break being one; 0 for a document
+    xpos:     whether this record and those before it show that UPOS and XPOS of the file hold two tagsets
     """
 
     file: str
@@ -73,7 +73,7 @@ class Record(NamedTuple):
     xpos: bool = False
 
     def size(self, kind: str) -> int:
-        """Return about how many sentences it has; exactly where each is a line or a block."""
+        """Return about how many sentences it has; exactly 1 for a line or a block of CoNLL-U."""
         form = RECORDS[self.format]
         one = form.tagged or not (form.documents or KINDS[kind].split)
         return 1 if one else 1 + len(self.text) // _SENTENCE
@@ -87,8 +87,8 @@ class Record(NamedTuple):
 def sentences_of_record(
     record: Record, options: CorpusOptions, rules: TextRules = PENN
 ) -> Iterator[Sentence]:
-    """Yield the sentences of a record, which say where they are from; offsets are counted in its file, or in
-    its document's text. What cannot be read is a sentence that says so.
+    """Yield the sentences of a record, with their file, line, document and id; offsets are counted in the
+    file or, for a document, in its text. What cannot be read becomes a sentence that says so.
     """
     name, document, form = f"{record.file}:{record.line}", record.document, RECORDS[record.format]
     if form.documents:
@@ -112,7 +112,7 @@ def sentences_of_record(
 
 
 def _document(record: Record, options: CorpusOptions, rules: TextRules) -> tuple[str, Iterator[Sentence]]:
-    """Return its id, "" where it has none, and its sentences."""
+    """Return the id of a document, "" if it has none, and its sentences."""
 
     def wrong(why: str) -> Sentence:
         return refused(FormatError(record.file, record.line, 0, why))
@@ -125,7 +125,7 @@ def _document(record: Record, options: CorpusOptions, rules: TextRules) -> tuple
         values = json.loads(record.text.rstrip())
     except (ValueError, RecursionError) as error:
         why = str(error)
-        if isinstance(error, json.JSONDecodeError):  # its lines are none of the file's
+        if isinstance(error, json.JSONDecodeError):  # its lines are not the file's
             why = f"{error.msg.removesuffix(' at')} at character {error.pos + 1}"
         return "", iter([wrong(f"not JSON: {why}")])
     if not isinstance(values, dict):

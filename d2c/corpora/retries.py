@@ -1,7 +1,7 @@
-"""What becomes of a batch: it is tried, tried again where its worker has gone, and then in halves.
+"""Retries of a batch: it is tried, tried again if its worker has died, and then tried in halves.
 
-So a sentence that no worker survives is found in as many steps as its batch has halves, and only it is lost.
-The halves depend on nothing but the batch: which rows come out does not depend on the worker or the moment.
+So a sentence that no worker survives is found by bisection, and only this sentence is lost. The halves depend
+on the batch alone, so the rows that come out depend neither on the worker nor on the moment.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ Tables = Retrying[list[pa.Table]]
 
 
 def retried(task: WorkerTask) -> Tables:
-    """Yield tasks for a worker, be sent its answers, and return the tables of all sentences, in order."""
+    """Yield tasks for a worker, be sent the answers, and return the tables of all sentences, in order."""
     answer = yield from _tried(task)
     return [answer] if isinstance(answer, pa.Table) else (yield from _narrowed(task, answer))
 
 
 def _tried(task: WorkerTask) -> Retrying[pa.Table | Failed]:
-    """Try a task; again where its worker has gone, perhaps for a reason of its own."""
+    """Try a task, and again if its worker has died, perhaps for another reason. Raises an answer's error."""
     answer = yield from twice(task)
     if isinstance(answer, Failed) and answer.error:
         raise answer.error
@@ -32,9 +32,9 @@ def _tried(task: WorkerTask) -> Retrying[pa.Table | Failed]:
 
 
 def _narrowed(task: WorkerTask, failed: Failed) -> Tables:
-    """Return the tables of a task that fails: of its halves, both of which are tried before one is halved.
+    """Return the tables of a task that failed, from its halves; both are tried before either is halved.
 
-    So one sentence that no worker survives never kills more than a few before something succeeds.
+    So a sentence that no worker survives never kills more than a few workers before something succeeds.
     """
     if not (halves := _halves(task)):
         refused = yield task._replace(error=failed.why)
@@ -53,7 +53,7 @@ def _narrowed(task: WorkerTask, failed: Failed) -> Tables:
 
 
 def _halves(task: WorkerTask) -> list[WorkerTask]:
-    """Cut a task of several records, or of several sentences of one."""
+    """Cut a task in two if it has several records, or several sentences of one record."""
     if task.end is not None:
         return _halved(task, task.begin, task.end) if task.end - task.begin > 1 else []
     middle = len(task.records) // 2

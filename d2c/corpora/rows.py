@@ -1,7 +1,7 @@
 """The table of parsed sentences: its schema, rows of sentences, and its bytes as Parquet.
 
-Settings of the writer are fixed, and nothing in a file says when or by what process it was made, so the same
-sentences are the same bytes.
+The writer's settings are fixed, and nothing in a file says when or by which process it was made, so the same
+sentences give the same bytes.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ TYPES = {
     ),
 }
 _COLUMNS = {one.name: one for one in FIELDS if one.arrow}
-# The order that the columns have had since there are tables; others come behind these.
+# The first columns, in the order that they have had from the start; newer columns come after these.
 _FIRST = (
     "document_id",
     "sentence_id",
@@ -64,12 +64,12 @@ SCHEMA = pa.schema(  # docs/corpora.md says what each column holds
 
 
 def table_of(sentences: Sequence[Sentence], bracket: str) -> pa.Table:
-    """Return a row for each sentence. bracket: one of `output.OUTPUTS`"""
+    """Return a table with a row for each sentence. bracket: the format of trees, one of `output.OUTPUTS`"""
     return pa.Table.from_pylist([_row(sentence, bracket) for sentence in sentences], schema=SCHEMA)
 
 
 def lost(record: Record, why: str) -> pa.Table:
-    """Return the row of a record of which not even the sentences could be found."""
+    """Return a table with one row, for a record that could not even be cut into sentences."""
     id, error = f"{record.file}:{record.line}.1", FormatError(record.file, record.line, 0, why)
     sentence = Sentence(Tokens((), ()), record.file, record.line, document=record.document, id=id)
     return table_of([sentence.failed(error)], "brackets")
@@ -86,13 +86,13 @@ def _row(sentence: Sentence, bracket: str) -> dict[str, Any]:
 
 
 def _clean(text: str) -> str:
-    """Return text in which halves of characters, as names of files may have, are escaped: UTF-8 cannot hold
-    them, and names that differ in them alone stay two."""
+    """Return text with lone surrogates, which names of files may have, escaped: UTF-8 cannot hold them, and
+    names that differ only in them stay different."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
 def write_parquet(table: pa.Table, stream: BinaryIO) -> None:
-    """Write a table; one of a single chunk is the same bytes, whatever pieces it was made of."""
+    """Write a table. One of a single chunk gives the same bytes, whatever pieces it was made of."""
     size = max(1, table.num_rows)
     how = {"compression": "zstd", "compression_level": _LEVEL, "write_page_checksum": True}
     parquet.write_table(table, stream, row_group_size=size, **how)

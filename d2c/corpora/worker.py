@@ -1,4 +1,4 @@
-"""What a worker does: makes sentences of records, parses them, and answers with a table."""
+"""The work of a worker: it makes sentences of records, parses them, and answers with a table."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from d2c.parsing.text import PENN
 
 
 class WorkerTask(NamedTuple):
-    """What is asked of a worker.
+    """A task for a worker.
 
-    records:    none: it makes itself ready; size: how many sentences they are, about
-    begin, end: only so many of their sentences, counted from 0; None: to the last one
-    error:      do not parse them: say that they cannot be, for this reason
+    records:    what it parses; none: it only makes itself ready; size: about how many sentences they have
+    begin, end: the range of their sentences that is wanted, counted from 0; None: to the last one
+    error:      if given, nothing is parsed: all sentences get this error
     """
 
     records: tuple[Record, ...] = ()
@@ -41,8 +41,8 @@ class WorkerTask(NamedTuple):
 class Job:
     """What workers need to know. It is pickled.
 
-    model:   a name or directory; digest: of the directory
-    options: how the input is read and parsed; tagged: all sentences come with tags
+    model:   a name or directory; digest: the digest of the directory
+    options: how the input is read and parsed; tagged: whether all records are sentences of CoNLL-U
     """
 
     model: str
@@ -51,8 +51,8 @@ class Job:
     tagged: bool
 
     def worker(self) -> Callable[[WorkerTask], pa.Table | Failed]:
-        """Load the model. Raises ModelError, also where the directory has another one on this machine."""
-        from d2c.models.model import Model  # a second and more: d-parsers
+        """Load the model; return what does tasks. Raises ModelError, also if this machine has another one."""
+        from d2c.models.model import Model  # takes a second or more, for d-parsers
         from d2c.parsing.rules import rules_of
         from d2c.parsing.stream import Batch, parser_of
 
@@ -77,7 +77,7 @@ class Job:
                 return table_of(sentences, bracket)
             except ModelError:
                 raise
-            except Exception as error:  # of any kind: libraries are given what they have never seen
+            except Exception as error:  # of any kind: the input is new to libraries
                 if is_short_of_memory(error):
                     return Failed(SHORT, gone=True)  # the worker's fault, not the sentences'
                 return Failed(f"{type(error).__name__}: {first_line(error)}")
@@ -86,5 +86,5 @@ class Job:
 
 
 def _failed(sentence: Sentence, why: str) -> Sentence:
-    """Return a sentence that cannot be parsed for a reason, unless it has one of its own."""
+    """Return a sentence with an error for this reason, unless it has an error of its own."""
     return sentence if sentence.error else sentence.failed(FormatError(sentence.file, sentence.line, 0, why))

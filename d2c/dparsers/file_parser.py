@@ -1,8 +1,9 @@
-"""D-trees in CoNLL-U files: those that are there already, of another program or the gold treebank, and those
-of any d-parser that can be run, where one command learns from CoNLL-U, and another adds heads and labels.
+"""D-parsers that read CoNLL-U files: existing ones, by another program or the gold treebank, or those that a
+command writes. Any d-parser will do that can be run as two commands: the first learns from CoNLL-U, and the
+second adds heads and labels.
 
-Commands are cut into words as a POSIX shell would cut them, and run without a shell. Anything else (`<`, `|`)
-takes one: `sh -c 'tool "$0" <"$1" >"$2"' {model} {input} {output}`.
+Commands are split into words as a POSIX shell would split them, and run without a shell. What needs a shell
+(`<`, `|`) must call it: `sh -c 'tool "$0" <"$1" >"$2"' {model} {input} {output}`.
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ from d2c.trees.formats.conllu import read_conllu, save_conllu
 logger = logging.getLogger(__name__)
 
 _GOLD, _MODEL = "gold.conllu", "model"
-_KEPT = 3  # lines of a command's standard error
+_KEPT = 3  # last lines of a command's standard error
 _BLANKS = str.maketrans("\t\r\n", "   ")
-_WINDOW = 10_000  # sentences that one run of a command parses: it may be slow to start
+_WINDOW = 10_000  # sentences that one run of a command parses, since it may be slow to start
 
 
 class FileParser(DependencyParser):
@@ -52,7 +53,7 @@ class FileParser(DependencyParser):
         self.abilities = DParserAbilities(in_order=True, foreign=both)
 
     def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
-        """Learn nothing. Raises ModelError where a file or the directory is not there to be used."""
+        """Learn nothing. Raises ModelError where a file is missing or the directory cannot be used."""
         self._check()
         with whole_directory(Path(directory), SETTINGS) as staging:
             self.FORMAT.write(staging, {"path": str(self.path.absolute())})
@@ -60,7 +61,7 @@ class FileParser(DependencyParser):
 
     @classmethod
     def load(cls, directory: Path) -> Self:
-        """Return the parser that `train` left in a directory. Raises ModelError, also without the file."""
+        """Return the parser that `train` left in a directory. Raises ModelError, also for a missing file."""
         path = cls.FORMAT.read(directory).get("path")
         if not isinstance(path, str):
             raise ModelError(f"{directory}: names no file")
@@ -69,7 +70,7 @@ class FileParser(DependencyParser):
         return parser
 
     def _check(self) -> None:
-        """Raise ModelError for what is no file."""
+        """Raise ModelError unless the paths are those of files."""
         for path in (self.training, self.path):
             if path is not None and not path.is_file():
                 raise ModelError(f"{path}: is no file")
@@ -77,14 +78,14 @@ class FileParser(DependencyParser):
     def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
         """Yield the d-tree of each sentence, in order, as the file has it; one sentence is held at a time.
 
-        Words that are only written otherwise (as -LRB- for a bracket) are counted in a warning.
+        Words that differ from the file's only in spelling (-LRB- for a bracket) are counted in a warning.
 
-        Raises FormatError for the first sentence that is not next in the file, and where the file goes on.
+        Raises FormatError at the first sentence that is not the next in the file, or if the file has more.
         """
         yield from align(sentences, read_conllu(self.path), str(self.path))
 
     def parse_training(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
-        """Read those of the training treebank from its file. Raises ModelError where none is given."""
+        """Yield the d-trees of the training treebank from its file. Raises ModelError where none is given."""
         if self.training is None:
             raise ModelError("no d-trees of the training treebank are given")
         yield from align(sentences, read_conllu(self.training), str(self.training))
@@ -93,7 +94,7 @@ class FileParser(DependencyParser):
 class GoldParser(DependencyParser):
     """The gold d-trees of the development treebank it was trained with, for exactly its sentences.
 
-    What is wrong with the c-trees made of them is not a d-parser's fault.
+    So errors in the c-trees made from these d-trees are not those of a d-parser.
     """
 
     FORMAT: ClassVar[ModelFormat] = ModelFormat("dparser", "gold", 1)
@@ -110,14 +111,14 @@ class GoldParser(DependencyParser):
 
     @classmethod
     def load(cls, directory: Path) -> Self:
-        """Return the parser that `train` left there. Raises ModelError, FormatError for a broken copy."""
+        """Return the parser that `train` left. Raises ModelError, FormatError for a broken copy."""
         cls.FORMAT.read(directory)
         parser = cls()
         parser.dtrees_ = [*read_conllu(Path(directory) / _GOLD)]
         return parser
 
     def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
-        """Yield d-trees as `FileParser.parse`. Raises ModelError where no treebank was given yet."""
+        """Yield d-trees as `FileParser.parse` does. Raises ModelError for a parser not yet trained."""
         if self.dtrees_ is None:
             raise ModelError("this parser is not trained yet")
         yield from align(sentences, self.dtrees_, "gold d-trees")
@@ -126,13 +127,13 @@ class GoldParser(DependencyParser):
 def align(
     sentences: Iterable[Tokens], dtrees: Iterable[DTree], file: str, same_forms: bool = True
 ) -> Iterator[DTree]:
-    """Take the d-trees of a file for the sentences that it should hold.
+    """Yield the d-trees of a file for the sentences that the file should hold.
 
-    same_forms: forms must be the same too, not only their number; those that are only written otherwise are
-                counted in a warning
+    same_forms: whether the forms, too, must be the same, not only their number; forms that differ only in
+                spelling are counted in a warning
 
-    Empty sentences are in no file; an empty form is `_` there. Raises FormatError naming the first sentence
-    that is another one, or is on one side only.
+    The file has no empty sentences, and `_` for an empty form. Raises FormatError, which names the first
+    sentence that differs, or that only one side has.
     """
     stream, number, spelling = iter(dtrees), 0, Spelling()
     for tokens in sentences:
@@ -158,22 +159,22 @@ def align(
 
 
 class CommandParser(DependencyParser):
-    """A d-parser that is run by two commands.
+    """A d-parser that is run as two commands.
 
-    Labels are written as they are. Forms may come back changed, but not more or fewer of them.
+    Labels are passed on unchanged. The parsing command may change forms, but not their number.
     """
 
-    FORMAT: ClassVar[ModelFormat] = ModelFormat("dparser", "cmd", 1)  # and whatever the command wrote
+    FORMAT: ClassVar[ModelFormat] = ModelFormat("dparser", "cmd", 1)  # beside it, what the command wrote
 
     def __init__(self, settings: CommandSettings) -> None:
         self.settings = settings
         self.model_: Path | None = None
 
     def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
-        """Run the first command. Raises ModelError where it fails, or leaves no model where it should."""
+        """Run the training command. Raises ModelError where it fails, or leaves nothing at {model}."""
         self._check()
         with ExitStack() as lifetime, whole_directory(Path(directory), SETTINGS) as staging:
-            # In a directory of its own: the other one may be moved before `parse`.
+            # The command writes into a scratch directory: `directory` may be moved before `parse`.
             model = lifetime.enter_context(scratch()) / _MODEL
             files = {"train": train_conllu, "dev": dev_conllu, "model": model}
             command = self.settings.train_command
@@ -192,8 +193,8 @@ class CommandParser(DependencyParser):
 
     @classmethod
     def load(cls, directory: Path, parse_command: str | None = None, timeout: float | None = None) -> Self:
-        """Return the parser that `train` left in a directory, which holds no commands, since using someone's
-        model must not run what they chose: the one that parses must be given again. Raises ModelError."""
+        """Return the parser that `train` left in a directory. The parsing command must be given again: using
+        someone's model must not run what they chose, so a model holds no commands. Raises ModelError."""
         cls.FORMAT.read(directory)
         if parse_command is None:
             message = f"{directory}: was made by a command; the one that parses must be given again: "
@@ -204,7 +205,7 @@ class CommandParser(DependencyParser):
         return parser
 
     def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
-        """Yield the d-tree of each sentence, in order; ten thousand sentences are held at a time.
+        """Yield the d-tree of each sentence, in order; up to ten thousand sentences are held at a time.
 
         Raises ModelError where the command fails or returns other sentences.
         """
@@ -220,7 +221,7 @@ class CommandParser(DependencyParser):
             done += sum(1 for tokens in window if len(tokens))
 
     def _parse(self, model: Path, window: Sequence[Tokens]) -> Iterator[DTree]:
-        """Yield what one run of the command returns, which empty sentences need not. Raises FormatError."""
+        """Yield the d-trees from one run of the command; empty sentences need no run. Raises FormatError."""
         if not any(map(len, window)):
             yield from align(window, (), "")
             return
@@ -231,7 +232,7 @@ class CommandParser(DependencyParser):
             yield from align(window, read_conllu(files["output"]), "", same_forms=False)
 
     def _check(self) -> None:
-        """Raise ModelError for commands that cannot be run."""
+        """Raise ModelError for a parsing command that cannot be split, or lacks {input} or {output}."""
         command = self.settings.parse_command
         words = " ".join(_words(command))
         if missing := [name for name in ("{input}", "{output}") if name not in words]:
@@ -267,8 +268,8 @@ def _run(template: str, files: dict[str, Path], seconds: float | None) -> Sequen
 
 
 def _without_heads(tokens: Tokens) -> DTree:
-    """Return a sentence for the command's input: what is empty, and all labels, is `_` there, and what would
-    break a line is a blank."""
+    """Return a sentence for the command's input, with all heads 0. Empty values and all labels are `_`, tabs
+    and line breaks are blanks."""
 
     def column(values: Sequence[str]) -> tuple[str, ...]:
         return tuple(value.translate(_BLANKS) or "_" for value in values)

@@ -1,10 +1,10 @@
 """The dependency parser of a pipeline that exists already: `spacy:NAME` or `stanza:LANGUAGE`.
 
-Its d-trees follow its own convention, ClearNLP's or UD's, and keep their labels. Words and sentences
-are those given, and the pipeline finds tags by itself; it can cut and tag text, too.
+Its d-trees follow its own convention, ClearNLP's or UD's, and keep their labels. The words and sentences are
+those given, and the pipeline finds tags by itself; it can also cut and tag text.
 
-Loading a pipeline may run code that it brings with it. So a model names an installed package of spaCy's kind
-or a language of Stanza's, never a path, and whoever loads the model must allow that pipeline by its name.
+Loading a pipeline may run code that comes with it. So a model names an installed spaCy package or a language
+of Stanza's, never a path, and whoever loads the model must allow that pipeline by its name.
 """
 
 from __future__ import annotations
@@ -28,26 +28,26 @@ from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 
 _WINDOW = 1024  # sentences that are parsed and held at a time
-_NAME = re.compile(r"spacy:[a-z]{2,3}(_[A-Za-z0-9]+)+|stanza:[a-z]+(-[a-z]+)*")  # what a model may say
+_NAME = re.compile(r"spacy:[a-z]{2,3}(_[A-Za-z0-9]+)+|stanza:[a-z]+(-[a-z]+)*")  # what a model may name
 
 
 class Annotation(NamedTuple):
-    """Of the words of a sentence: heads and labels, and tags, which are empty where a pipeline has none."""
+    """The heads and labels of a sentence's words, and their tags; a tag that the pipeline lacks is empty."""
 
     arcs: Arcs
     tags: tuple[str, ...]
 
 
 class Pipeline(TextRules, Protocol):
-    """A pipeline, which cuts text and annotates the words of sentences, of which each has at least one."""
+    """A pipeline: it cuts text, and annotates the words of sentences, each of at least one word."""
 
     def annotated(self, sentences: Sequence[list[str]]) -> list[Annotation]:
-        """Return what it finds of each sentence."""
+        """Return the annotation of each sentence."""
         ...
 
 
 class PipelineParser(DependencyParser):
-    """A pipeline's parser. Without a pipeline it converts d-trees of the input."""
+    """The parser of a pipeline. Without a pipeline, d-trees must come with the input."""
 
     FORMAT: ClassVar[ModelFormat] = ModelFormat("dparser", "pipeline", 1)
     abilities = DParserAbilities(foreign=True, text=True, given=True)
@@ -55,10 +55,10 @@ class PipelineParser(DependencyParser):
     def __init__(self, settings: PipelineSettings) -> None:
         self.settings, self.pipeline = settings, settings.pipeline
         self.pipeline_: Pipeline | None = None
-        self._last: tuple[Sequence[list[str]], Sequence[Annotation]] = [], []  # tags, then arcs are asked for
+        self._last: tuple[Sequence[list[str]], Sequence[Annotation]] = [], []  # kept from `tag` to `parse`
 
     def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
-        """Learn nothing, load the pipeline. Raises ModelError where it or the directory cannot be used."""
+        """Learn nothing; load the pipeline. Raises ModelError where it, or the directory, cannot be used."""
         log.info("%s: loading", self.pipeline)
         self._load_pipeline()
         with whole_directory(Path(directory), SETTINGS) as staging:
@@ -67,8 +67,8 @@ class PipelineParser(DependencyParser):
 
     @classmethod
     def load(cls, directory: Path, allow_pipeline: str | None = None) -> Self:
-        """Load the pipeline that `train` was given, if it is the allowed one; none where none was named and
-        none is allowed: then there are d-trees given alone. Raises ModelError."""
+        """Return the parser in a directory, with the pipeline that is allowed; without one, d-trees must come
+        with the input. Raises ModelError, also where the model names a pipeline that is not allowed."""
         named = cls.FORMAT.read(directory).get("pipeline")
         if named is not None and not _is_package(named):
             raise ModelError(f"{directory}: names no installed package of spaCy's kind: {str(named)[:60]!r}")
@@ -91,9 +91,9 @@ class PipelineParser(DependencyParser):
             yield from with_arcs(window, (one.arcs for one in found), self.pipeline)
 
     def tag(self, sentences: Iterable[Sequence[str]]) -> Iterator[Tokens]:
-        """Yield each sentence's words with the pipeline's tags, as of a `Tagger`.
+        """Yield each sentence's words with the pipeline's tags, as `Tagger.tag` does.
 
-        Raises ModelError where the pipeline has none for a word, or cuts words in two.
+        Raises ModelError where the pipeline gives a word no tag, or cuts a word in two.
         """
         for window in batches(sentences, _WINDOW, len):
             found = iter(self._annotated(window))
@@ -105,14 +105,14 @@ class PipelineParser(DependencyParser):
                 yield Tokens(tuple(forms), tags)
 
     def rules(self) -> Pipeline:
-        """Return the pipeline, which cuts text. Raises ModelError where nothing was trained or loaded yet."""
+        """Return the pipeline, which cuts text. Raises ModelError where none has been loaded."""
         if self.pipeline_ is None:
             message = "say which pipeline parses, as a name or a directory of spaCy's kind"
             raise ModelError(f"{message}: --allow-pipeline spacy:NAME; or give it CoNLL-U that has d-trees")
         return self.pipeline_
 
     def _annotated(self, sentences: Iterable[Sequence[str]]) -> Sequence[Annotation]:
-        """Return what the pipeline finds of each sentence that has words."""
+        """Return the pipeline's annotations of the sentences that have words."""
         pipeline = self.rules()
         words = [[form or EMPTY_FORM for form in forms] for forms in sentences if forms]
         last, found = self._last
@@ -128,13 +128,13 @@ def _load(pipeline: str) -> Pipeline:
     if kind not in _PIPELINES or not name:
         raise ModelError(f"the pipeline {pipeline!r} is not of the form spacy:NAME or stanza:LANGUAGE")
     module, made, extra = _PIPELINES[kind]
-    # Fails for want of such a model, of the network, of another version, ...
+    # This may fail: there is no such model, no network, another version, ...
     with loading(pipeline), needing(f"{pipeline}:", extra):
         return cast(Pipeline, getattr(import_module(module), made)(name))
 
 
 def _is_package(pipeline: object) -> bool:
-    """Return whether it is the name of a language of Stanza's, or of an installed package of spaCy's kind."""
+    """Return whether this names a language of Stanza's or an installed spaCy package."""
     if not isinstance(pipeline, str) or not _NAME.fullmatch(pipeline):
         return False
     kind, _, name = pipeline.partition(":")
@@ -145,7 +145,7 @@ def _is_package(pipeline: object) -> bool:
     return is_package(name)
 
 
-# By kind: where its class is, and which extra to install for it.
+# For each kind of pipeline its module, its class, and the extra to install for it.
 _PIPELINES = {
     "spacy": ("d2c.dparsers.spacy.pipeline", "SpacyPipeline", "spacy"),
     "stanza": ("d2c.dparsers.stanza.pipeline", "StanzaPipeline", "stanza"),

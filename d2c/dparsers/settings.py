@@ -1,5 +1,5 @@
-"""The settings of d-parsers and taggers, apart from what they run: the command line needs no library to show
-them. Those without a word here are described in `d2c.protocols.settings`."""
+"""The settings of d-parsers and taggers, apart from the libraries that these run: the command line shows the
+settings without them. Fields that are not described here are described in `d2c.protocols.settings`."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class StanzaTaggerSettings(Settings):
 
     preset:    default (Stanza's own sizes, made for GPUs) or small; with a transformer always `finetune`
     device:    cpu, cuda, ...; None: cuda where there is one
-    seed:      same seed, same model, on one machine and number of threads; not on cuda
-    arguments: further arguments of Stanza's training program, over those of the preset
+    seed:      the same seed gives the same model on one machine and number of threads, except on cuda
+    arguments: further arguments of Stanza's training program, which override the preset's
     """
 
     preset: str = shared("preset")
@@ -35,7 +35,7 @@ class StanzaTaggerSettings(Settings):
 class StanzaSettings(StanzaTaggerSettings):
     """How Stanza's graph parser learns.
 
-    model_type: graph, or joint, which finds tags, too (`d2c.dparsers.stanza.graph`)
+    model_type: graph, or joint, which also predicts tags (`d2c.dparsers.stanza.graph`)
     """
 
     model_type: str = setting("graph", choices=("graph", "joint"))
@@ -48,7 +48,7 @@ class SpacyTaggerSettings(Settings):
     """How spaCy's tagger learns.
 
     preset: default (10 passes over the training treebank) or small (5)
-    seed:   same seed, same model, on one machine
+    seed:   the same seed gives the same model on one machine
     """
 
     preset: str = setting("default", choices=PRESETS)
@@ -62,7 +62,7 @@ class SpacySettings(SpacyTaggerSettings):
     """How spaCy's parser learns.
 
     preset:  default (30 passes over the training treebank) or small (10)
-    network: narrow, or wide, which learns more from large treebanks, and takes longer
+    network: narrow, or wide, which learns more from large treebanks and takes longer
     """
 
     network: str = setting("narrow", choices=("narrow", "wide"))
@@ -73,11 +73,11 @@ class SpacySettings(SpacyTaggerSettings):
 class UDPipeSettings(Settings):
     """How UDPipe's parser learns.
 
-    system: of transitions, see `d2c.dparsers.udpipe.parser`
+    system: the transition system, see `d2c.dparsers.udpipe.parser`
     beam:   width of the beam search in parsing; 1: greedy, which is five times as fast
-    preset: default (UDPipe's own: 10 passes over the training treebank) or small (4 passes, quick ones)
-    epochs: rounded up
-    seed:   same seed, same model; UDPipe's own is fixed, so this shuffles the training sentences
+    preset: default (UDPipe's own: 10 passes over the training treebank) or small (4 faster passes)
+    epochs: passes, rounded up
+    seed:   the same seed gives the same model; UDPipe's own is fixed, so this shuffles training sentences
     """
 
     system: str = setting("projective", choices=("projective", "swap", "link2"))
@@ -92,11 +92,11 @@ class UDPipeSettings(Settings):
 class CommandSettings(Settings):
     """The commands that train and parse, see `d2c.dparsers.file_parser`.
 
-    train_command: with {train} and {dev}, two CoNLL-U files, and {model}, where it may leave a file or a
-                   directory, which is copied afterwards
-    parse_command: with {model}, {input}, a CoNLL-U file whose heads are all 0, and {output}, where it must
-                   leave the same sentences with heads and labels
-    timeout:       seconds after which a run of either is ended
+    train_command: has {train} and {dev}, two CoNLL-U files, and {model}, where the command may leave a file
+                   or a directory, which is then copied
+    parse_command: has {model}, {input}, a CoNLL-U file whose heads are all 0, and {output}, where the command
+                   must leave the same sentences with heads and labels
+    timeout:       seconds after which a run of either command is ended
     """
 
     train_command: str
@@ -108,9 +108,9 @@ class CommandSettings(Settings):
 class FileSettings(Settings):
     """The files that hold d-trees.
 
-    path: the file; a model keeps its absolute path, not what it holds
-    dev:  with a second file, the first has the d-trees of the training treebank, and the second is the one
-          that `parse` reads. They may be of any convention.
+    path: the file; a model keeps the absolute path of the file that `parse` reads, not its d-trees
+    dev:  a second file, which `parse` then reads; the first has the d-trees of the training treebank. The
+          d-trees of both may follow any convention.
     """
 
     path: Path
@@ -121,8 +121,8 @@ class FileSettings(Settings):
 class PipelineSettings(Settings):
     """The pipeline that parses.
 
-    pipeline: `spacy:` with what `spacy.load` takes, or `stanza:` with the language of a `stanza.Pipeline`;
-              a model keeps this name, not the pipeline, and nothing where it is a directory
+    pipeline: `spacy:` and what `spacy.load` takes, or `stanza:` and the language of a `stanza.Pipeline`; a
+              model keeps this name, not the pipeline, and keeps nothing where the name is a directory
     """
 
     pipeline: str

@@ -1,9 +1,9 @@
 """What is behind an F1: scores by label and by length of span, classes of errors, time against length.
 
-Pure functions over c-trees with head children. Sets of tokens are the bits of whole numbers (token i is bit
-i), so that constituents with gaps need no code of their own. The classes of errors are those of section 7 and
+Pure functions over c-trees with head children. Sets of tokens are the bits of integers (token i is bit i), so
+that constituents with gaps need no code of their own. The classes of errors are those of section 7 and
 Table 5 of "Transforming Dependencies into Phrase Structures" (PAD; Kong, Rush and Smith, 2015). Linear in the
-number of nodes, but for the operations on sets.
+number of nodes, except for the operations on sets.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Key = TypeVar("Key")
 
 DEPENDENCY, SPAN, SPLIT, UNARY, LABEL = "dependency", "span", "split and label", "unary", "label"
 ERRORS = (DEPENDENCY, SPAN, SPLIT, UNARY, LABEL)
-SENTENCE_LENGTHS = (10, 20, 30, 40, 50, 60)  # the longest of each class but the last, which has no limit
+SENTENCE_LENGTHS = (10, 20, 30, 40, 50, 60)  # the longest of each class except the last, which has no limit
 SPAN_LENGTHS = (1, 2, 3, 4, 5, 10, 20, 40)
 
 
@@ -33,7 +33,7 @@ class Bracket(NamedTuple):
 
     node:   its id; that of the root for the wrapper (`CTree.top`)
     label:  as the scorer compares it
-    tokens: the set of its tokens that count
+    tokens: the set of its tokens, without those that the scorer leaves out
     error:  None where the other tree has it, otherwise one of ERRORS
     """
 
@@ -47,19 +47,19 @@ Sides = tuple[list[Bracket], list[Bracket]]  # of gold, of a guess
 
 
 def judge(gold: CTree, guess: CTree | None, metric: Metric) -> Sides:
-    """Return the brackets that a metric counts in gold and in a guess, each held against the other tree.
+    """Return the brackets that a metric counts in gold and in a guess, each compared with the other tree.
 
-    A bracket that the other tree lacks is, in this order, an error of
+    A bracket that the other tree lacks is an error of
 
-    dependency       if the d-tree of the other tree cannot make its span: not exactly one of its words has
-                     its head outside, or another word than that one has modifiers outside; or there is no
-                     guess
-    span             if the d-tree can, but the other c-tree has no constituent with this span
-    split and label  if the other tree has one, with other parts and another label
+    dependency       if the other c-tree has no constituent with this span, and its d-tree cannot make one:
+                     not exactly one of the words has its head outside, or another word than that one has
+                     modifiers outside; or there is no guess
+    span             if the other c-tree has none, though its d-tree can make one
+    split and label  if the other c-tree has one, with other parts and another label
     unary            if it has the same parts, but fewer or more nodes over this span
     label            if it has the same parts and as many nodes, with another label
 
-    But for unary nodes, these are the three questions that PAD's Table 5 asks of binary rules (see
+    Except for unary nodes, these are the three questions that PAD's Table 5 asks of binary rules (see
     `rule_classes`), asked of labelled brackets with any number of children. Tokens that the scorer leaves out
     are left out of trees and d-trees. Both trees need head children, from which their d-trees follow.
     """
@@ -97,7 +97,7 @@ class _Side:
 
     @cached_property
     def heads(self) -> list[int]:
-        """Return [n] heads from 0, of tokens that count the nearest ancestor that does; -1 for none."""
+        """Return [n] heads from 0: of each token the nearest ancestor that counts; -1 for none."""
         heads = [h - 1 for h in to_dependencies(self.ctree).heads]
         for m in range(len(heads)):
             while heads[m] >= 0 and not self.kept >> heads[m] & 1:
@@ -142,7 +142,7 @@ def _error(tokens: int, one: _Side, other: _Side) -> str:
 
 
 def tally(judged: Iterable[Sides], key: Callable[[Bracket], Key]) -> dict[Key, Matches]:
-    """Count brackets by a property of theirs."""
+    """Count brackets by a property, which `key` returns."""
     gold, guess, matched = Counter[Key](), Counter[Key](), Counter[Key]()
     for of_gold, of_guess in judged:
         gold.update(map(key, of_gold))
@@ -152,7 +152,7 @@ def tally(judged: Iterable[Sides], key: Callable[[Bracket], Key]) -> dict[Key, M
 
 
 def by_length(lengths: Sequence[int], scores: Sequence[Score]) -> dict[int, Matches]:
-    """Count by class of SENTENCE_LENGTHS, of sentences with so many tokens; valid scores only."""
+    """Count the brackets of valid scores by the class of SENTENCE_LENGTHS of their sentences' lengths."""
     found: defaultdict[int, Matches] = defaultdict(Matches)
     for length, score in zip(lengths, scores, strict=True):
         if score.valid:
@@ -161,7 +161,7 @@ def by_length(lengths: Sequence[int], scores: Sequence[Score]) -> dict[int, Matc
 
 
 def length_class(length: int, limits: Sequence[int]) -> int:
-    """Return which class a length is in, from 0: that of the first limit that is not exceeded."""
+    """Return the class of a length, from 0: that of the first limit that is not exceeded."""
     return bisect_left(limits, length)
 
 
@@ -177,8 +177,8 @@ class BinaryRule(NamedTuple):
     """A binary production of a c-tree that is binarized around its heads (section 3.3 of PAD).
 
     head, modifier: its dependency (h, m), token indices
-    tokens:         its span; split: those of its tokens that the child with the first token has
-    symbol, bar:    the parent's nonterminal; bar: it still takes modifiers
+    tokens:         its span; split: the tokens of the child that has the first one
+    symbol, bar:    the parent's nonterminal; bar: the parent still takes modifiers
     """
 
     head: int
@@ -235,7 +235,7 @@ def rule_classes(gold: CTree, guess: CTree) -> Iterator[tuple[RuleClass, bool]]:
     properties: Is its dependency (h, m) correct? Is its span ⟨i, j⟩ correct? Is its split k correct?" Gold is
     binarized in the same way. The dependency is correct if the gold d-tree has the arc; the span, if a gold
     binary rule has it; the split, if that rule has the same one (never where the span is wrong); the
-    nonterminal ("Acc."), if the parent of that rule is the same symbol, finished or not likewise.
+    nonterminal ("Acc."), if the parent of that rule has the same symbol, finished in both or in neither.
     Punctuation counts.
     """
     rules = {rule.tokens: rule for rule in binary_rules(gold)}
@@ -251,8 +251,8 @@ def rule_classes(gold: CTree, guess: CTree) -> Iterator[tuple[RuleClass, bool]]:
 
 
 def table5(gold: Iterable[CTree], guess: Iterable[CTree]) -> dict[RuleClass, tuple[int, int]]:
-    """Return PAD's Table 5: of each of RULE_CLASSES the number of rules, and of those with the right
-    nonterminal."""
+    """Return PAD's Table 5: for each of RULE_CLASSES the number of rules, and how many of these have the
+    right nonterminal."""
     counts, right = Counter[RuleClass](), Counter[RuleClass]()
     for a, b in zip(gold, guess, strict=True):
         for known, correct in rule_classes(a, b):

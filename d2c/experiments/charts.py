@@ -44,7 +44,7 @@ Scale = Callable[[float], float]
 
 
 def line_chart(names: Sequence[str], series: Mapping[str, Sequence[float]], x: str, y: str) -> str:
-    """Return one line for each series over the named classes. The y axis need not begin at 0."""
+    """Return a chart of one line for each series over the named classes. The y axis need not begin at 0."""
     ticks = _ticks([value for values in series.values() for value in values])
     across = _scale(-0.5, len(names) - 0.5, _LEFT, _WIDTH - _RIGHT)
     up = _scale(ticks[0], ticks[-1], _HEIGHT - _BOTTOM, _TOP)
@@ -57,7 +57,7 @@ def line_chart(names: Sequence[str], series: Mapping[str, Sequence[float]], x: s
 
 
 def scatter_chart(series: Mapping[str, Points], x: str, y: str) -> str:
-    """Return points of each series; both axes begin at 0."""
+    """Return a chart of the points of each series; both axes begin at 0."""
     ticks, bottom = (
         _ticks([0.0, *(point[axis] for points in series.values() for point in points)]) for axis in (1, 0)
     )
@@ -70,7 +70,7 @@ def scatter_chart(series: Mapping[str, Points], x: str, y: str) -> str:
 
 
 def _ticks(values: Sequence[float]) -> list[float]:
-    """Return four to nine round numbers around all values."""
+    """Return four to eight round numbers around all values."""
     low, high = min(values, default=0.0), max(values, default=1.0)
     if high <= low:
         low, high = low - 1, high + 1
@@ -119,7 +119,7 @@ def _series(k: int, marks: Iterable[tuple[tuple[float, float], str]], line: Poin
 
 
 def _legend(names: Iterable[str], line: bool) -> tuple[list[str], int]:
-    """Return names with their markers, in rows that end over the plotting area, and how high the rows are."""
+    """Return names with markers, in rows that end above the plotting area, and how high the rows are."""
     rows: list[list[tuple[int, str, float]]] = [[]]
     for k, name in enumerate(names):
         width = 7.0 * min(len(name), _LONGEST) + 50

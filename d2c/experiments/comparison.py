@@ -2,8 +2,8 @@
 
 Of several d-parsers: every route on the d-trees of each, and what two and three of them vote for. All votes
 count alike: weights would have to be learned on sentences that neither the parsers nor the table have seen.
-Constituents: those of more than half of the trees that all routes make of all the d-parsers' d-trees, of
-three trees at least. Arcs, of three d-parsers: every route on the voted d-trees.
+Votes on constituents are those of the trees that all routes make of all these d-parsers' d-trees, three trees
+at least; more than half must agree. Votes on arcs are those of three d-parsers: every route on the result.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from d2c.trees.repair import Repairs
 from d2c.trees.scores.attachment import attachment_scores
 
 VOTED = "voted"
-_LEAST, _MOST = 3, 3  # trees of a vote; d-parsers in it
+_LEAST, _MOST = 3, 3  # trees of a vote, at least; d-parsers in it, at most
 
 
 def train_and_compare(
@@ -61,12 +61,12 @@ def train_and_compare(
 ) -> Comparison:
     """Train a model for each route into directory/<route> and compare them on the dev treebank.
 
-    test:   a treebank on which they are compared instead; rows keep what they have on dev
-    others: more d-parsers, trained into directory/<d-parser>; routes are fitted once, beside the first one;
-        a transformer is for those that may have one
+    test:   a treebank on which they are compared instead; rows also keep their scores on dev
+    others: more d-parsers, trained into directory/<d-parser>; all rows are of the routes fitted beside the
+        first one; a transformer is for those that may have one
 
-    Raises ModelError for a foreign d-parser, and for one that is named twice, FormatError, before training,
-    for a test treebank.
+    Raises ModelError for a foreign d-parser, and for one that is named twice; before training, FormatError
+    for a test treebank that cannot be read, and ModelError where the d-trees of only one treebank are given.
     """
     specs = {name: _other(spec, name) for name in others}
     places = {name: directory / re.sub(r"\W+", "-", name) for name in others}
@@ -100,7 +100,7 @@ def _check_test(specs: Sequence[TrainingSpec], test: Paths) -> None:
 
 
 def _other(spec: TrainingSpec, name: str) -> TrainingSpec:
-    """Return the spec with another d-parser, of which single d-trees are wanted, and one route."""
+    """Return the spec with another d-parser, of which only single d-trees are wanted, and with one route."""
     own = replace(spec, routes=spec.routes[:1]).changed(dparser=name, arcs=ARCS[0])
     return own if takes(DPARSERS, own.dparser.kind, "transformer") else own.changed(transformer=None)
 
@@ -113,15 +113,15 @@ def compare_on(
     others: Mapping[str, Model] = MappingProxyType({}),
     source: str = "",
 ) -> Comparison:
-    """Return each model's route on gold d-trees, then each on those of the d-parser, which all models share.
+    """Return each model's route on gold d-trees, then each on those of the d-parser, unless these are gold.
 
     others: models with other d-parsers, by their names; the rows of `several` follow
     source: what rows call the d-parser; by default its kind
 
-    The d-parser has learned what the first route encodes; labels are scored against that. Oracles of routes
-    that have one, on the d-parser's d-trees, come then, with those of the K best c-trees, where these are
-    asked for. Last are routes, and their oracles, that look among all likely arcs, where models do
-    (`Model.arcs`). Models that were trained on predicted tags tag dev themselves, for all rows.
+    The d-parser has learned what the first route encodes; labels are scored against that. Then come oracles
+    of routes that have one, on the d-parser's d-trees, and the best of the K best c-trees, where these are
+    asked for. Last come the routes that look among all likely arcs (`Model.arcs`), with their oracles and
+    their K best. Models that were trained on predicted tags tag dev themselves, for all rows.
     """
     models, ctrees = trained.models, list(reading(dev))
     first, routes = models[0], [model.route for model in models]
@@ -161,7 +161,7 @@ def compare_on(
 
 
 def parsed(name: str, model: Model, ctrees: Sequence[CTree]) -> Parses:
-    """Return the d-trees that a model's d-parser predicts."""
+    """Return the d-trees that a model's d-parser predicts, and the seconds that it takes."""
     start = time.perf_counter()
     tokens = (ctree.tokens for ctree in ctrees)
     dtrees = list(counted(model.parse_dependencies(tokens), f"parsing by {name}"))
@@ -177,11 +177,11 @@ def _oracle(name: str, route: Route, gold: GoldStandard, parses: Parses) -> Row:
 def _best(
     name: str, route: Route, gold: GoldStandard, parses: Parses, numbers: Sequence[int]
 ) -> Iterator[Row]:
-    """Yield, for each number K, a row of the c-tree with the greatest F1 of each sentence's K best; none
-    where a route has one c-tree of each d-tree."""
+    """Yield, for each number K, a row of the c-trees that have the greatest F1 among each sentence's K best;
+    none where a route has only one c-tree of each d-tree."""
 
     def nearest(ctree: CTree, dtree: DTree) -> list[CTree]:
-        """Return those nearest to gold among the first K, for each K; the K best are the first of more."""
+        """Return, for each K, the nearest to gold of the first K c-trees: the K best are the first of all."""
         found = [guess for _, guess in route.decode_k_best(dtree, max(numbers))]
         scores = gold.metric.score([ctree] * len(found), with_tags_of([ctree] * len(found), found))
         order = range(len(found))
@@ -198,7 +198,7 @@ def _best(
 
 
 def _unfound(name: str, gold: GoldStandard, parses: Parses, guess: Iterable[CTree]) -> Row:
-    """Return a row of c-trees that nothing finds without gold."""
+    """Return a row of c-trees that nothing can find without gold."""
     scores = gold.metric.score(gold.ctrees, guess)
     attached = attachment_scores(gold.dtrees, parses.dtrees)
     return Row(name, parses.source, attached, scores, gold.metric.summary(scores))
@@ -207,9 +207,9 @@ def _unfound(name: str, gold: GoldStandard, parses: Parses, guess: Iterable[CTre
 def several(
     gold: GoldStandard, routes: Mapping[str, Route], parsed: Sequence[Parses], first: Sequence[Row]
 ) -> list[Row]:
-    """Return the rows that follow when there are more d-parsers than one.
+    """Return the rows that follow where there are several d-parsers.
 
-    parsed: the d-trees of each; first: the rows of all routes on those of the first one
+    parsed: the d-trees of each; first: the rows of all routes on the d-trees of the first one
     """
     rows = {parsed[0].source: list(first)}
     for parses in parsed[1:]:
@@ -237,7 +237,7 @@ def _arcs(chosen: Sequence[Parses]) -> Parses:
 
 
 def _constituents(gold: GoldStandard, route: Route, chosen: Sequence[Parses], rows: Sequence[Row]) -> Row:
-    """Return the row of voted c-trees; UAS and LAS are those of the d-trees that the route makes of them."""
+    """Return the row of voted c-trees; UAS and LAS are of the d-trees as which the route encodes them."""
     start = time.perf_counter()
     trees = zip(*(row.trees.guess for row in rows if row.trees), strict=True)
     guess: list[CTree] = [combine(list(map(Parse, row))).ctree for row in trees]

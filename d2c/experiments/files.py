@@ -1,4 +1,4 @@
-"""Files of trees held against gold: a table with a row for each, significance, and the report of comparisons.
+"""Files of trees compared with gold: a table with a row for each, significance, the report of comparisons.
 
 The files may come from d2c or any other parser. Figures and classes of errors are those of `d2c compare`.
 """
@@ -26,10 +26,10 @@ from d2c.trees.scores.matches import notes
 
 
 def compare_files(files: Sequence[Pairs], read: Read, metric: Metric, head_rules: HeadRules) -> Comparison:
-    """Score each guess against gold, which they share; gold sentences without a tree are left out. Raises
-    FormatError.
+    """Score each file of guesses against gold, which they share; gold sentences without a tree are left out.
+    Raises FormatError.
 
-    head_rules: find the heads of trees in which none is marked
+    head_rules: find the heads of trees in which no head is marked
     """
     every, headed = list(read(files[0].gold)), head_rules.headed
     gold = [ctree for ctree in every if not is_failed(ctree.tokens)]
@@ -62,13 +62,13 @@ def _over(gold: CTree, guess: CTree) -> CTree:
 
 
 def _flat(gold: CTree) -> CTree:
-    """Return what the report shows of a sentence that has no tree over these tokens."""
+    """Return what the report shows for a sentence that has no tree over gold's tokens."""
     return CTree(gold.tokens, ("FAILED",), (tuple(range(len(gold.tokens))),), (0,), "TOP")
 
 
 def file_lines(comparison: Comparison, width: int | None) -> Iterator[str]:
-    """Yield the table, then significance, what it does not tell of sentences, and the settings of the
-    scorer.
+    """Yield the table, then significance, notes on what sums do not tell of sentences, and the settings of
+    the scorer.
 
     width: of the terminal that shows them
     """
@@ -91,7 +91,7 @@ def _cells(row: Row) -> list[str]:
 
 
 def _differences(rows: Sequence[Row]) -> dict[str, Difference]:
-    """Return the difference between each two files."""
+    """Return the difference between every two files."""
     pairs = combinations(rows, 2)
     return differences_of((f"{b.route} against {a.route}", a.scores, b.scores) for a, b in pairs)
 

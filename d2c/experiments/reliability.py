@@ -1,9 +1,9 @@
-"""How far confidences can be trusted: what is right of those that are equally sure, raw or calibrated.
+"""How far confidences can be trusted: the share of right ones among equally sure ones, raw or calibrated.
 
 Expected calibration error (Naeini, Cooper and Hauskrecht, AAAI 2015): the mean distance of confidence and
-share of right ones, over classes of a tenth; precision at a coverage: of the surest ones. Nothing may be
-judged on sentences from which it has learned, so what is calibrated on every other sentence is judged on the
-rest, and the other way round.
+share of right ones, over classes of a tenth. Precision at a coverage: the share of right ones among so many
+of the surest. Nothing may be judged on sentences from which it has learned, so what is calibrated on every
+other sentence is judged on the rest, and the other way round.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ COVERAGES = (0.5, 0.7, 0.9)
 
 
 class Reliability(NamedTuple):
-    """Of each class of confidences that has some, [C]: how many, their mean, the share of right ones.
+    """For each class that has confidences, [C]: how many, their mean, the share of right ones.
 
     error:      expected calibration error
     precisions: at each of COVERAGES
@@ -34,7 +34,7 @@ class Reliability(NamedTuple):
 
 
 def reliability(confidences: Sequence[float], right: Sequence[bool]) -> Reliability:
-    """Judge confidences, from 0 to 1, of which at least one is given, by what was right."""
+    """Judge confidences, at least one, each from 0 to 1, by what was right."""
     sure, good = np.array(confidences), np.array(right, np.float64)
     classes = np.minimum((sure * CLASSES).astype(int), CLASSES - 1)
     counts = np.bincount(classes, minlength=CLASSES)
@@ -54,7 +54,7 @@ class Reliabilities(NamedTuple):
 
 
 def reliabilities(judged: Sequence[Judged]) -> Reliabilities | None:
-    """Return how far the confidences of some parses can be trusted; None where there are none."""
+    """Return how far the confidences of parses can be trusted; None where there are no confidences."""
     halves = judged[::2], judged[1::2]
     right = [good for half in halves for one in half for good in one.right()]
     if not right:

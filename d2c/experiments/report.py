@@ -1,7 +1,7 @@
 """The report of a comparison: one HTML file that shows what is behind the table, readable without network.
 
-Everything but the table is about the d-parser's d-trees, where there is one. The browser of sentences is that
-of `d2c.viewing`.
+Everything except the table is about the d-parser's d-trees, if there is a d-parser. The browser of sentences
+is that of `d2c.viewing`.
 """
 
 from __future__ import annotations
@@ -100,13 +100,13 @@ def _span_class(bracket: Bracket) -> int:
 
 
 def _errors(route: Analysed) -> dict[str, tuple[int, int]]:
-    """Return of each class, how many gold brackets are missed, and how many of the guess are wrong."""
+    """Return, for each class, how many brackets of gold are missed, and how many of the guess are wrong."""
     missed, wrong = (Counter(b.error for pair in route.judged for b in pair[side]) for side in (0, 1))
     return {error: (missed[error], wrong[error]) for error in ERRORS}
 
 
 def _by_label(tallies: Sequence[dict[str, Matches]]) -> list[tuple[str, int, list[float]]]:
-    """Label, number in gold, F1 of each route; the commonest first."""
+    """Return rows of label, number in gold, and F1 of each route; the commonest label first."""
     labels = {label: matches.gold for side in tallies for label, matches in side.items()}
     return [
         (label, labels[label], [side.get(label, Matches()).f1 for side in tallies])
@@ -128,8 +128,8 @@ def _classes(
 
 
 def _confidences(routes: Iterable[Analysed]) -> dict[str, Any] | None:
-    """Return a reliability diagram, in percent, and rows: name, expected calibration error, precisions at
-    coverages; None where no route gives confidences."""
+    """Return a reliability diagram, in percent, and rows of name, expected calibration error and precisions
+    at coverages; None where no route gives confidences."""
     found: dict[str, Reliability] = {}
     for name, one in ((route.row.route, reliabilities(route.trees.judged())) for route in routes):
         found |= {name: one.raw} if one else {}
@@ -144,14 +144,14 @@ def _confidences(routes: Iterable[Analysed]) -> dict[str, Any] | None:
 
 
 def _repairs(routes: Iterable[Analysed]) -> list[tuple[str, list[float]]]:
-    """Return kinds of repairs, the commonest first, and how many for each 1,000 tokens in each route."""
+    """Return the kinds of repairs, the commonest first, and their number per 1,000 tokens in each route."""
     repairs = [route.row.repairs for route in routes]
     counts = sum((one.counts for one in repairs), Counter[str]())
     return [(kind, [one.per_thousand(kind) for one in repairs]) for kind, n in counts.most_common() if n]
 
 
 class Analysed(NamedTuple):
-    """A row with its trees in canonical form, and their brackets held against those of gold."""
+    """A row with its trees in canonical form, and their brackets compared with those of gold."""
 
     row: Row
     trees: Trees
@@ -182,12 +182,12 @@ def analysed(comparison: Comparison) -> tuple[list[CTree], list[Analysed]]:
 
 
 class Browser:
-    """The sentences of the report, as `d2c.viewing.page` says, with more about each:
+    """The sentences of the report, as `d2c.viewing.page` has them, with more about each:
 
     q, f: F1 of all routes together, and of each
-    a:    [token, gold head] where that of the d-parser's d-tree differs
-    c:    gold, then each route's tree, or 0 where it is as gold. What is said of nodes are marks:
-          [node, class of error], in gold with the route that misses the bracket
+    a:    [token, gold head] where the head in the d-parser's d-tree is another one
+    c:    gold, then each route's tree, or 0 where it equals gold. What the page says of nodes are marks:
+          [node, class of error], in gold with the number of the route that misses the bracket
     """
 
     def __init__(self, dtrees: Sequence[DTree], gold: Sequence[CTree], routes: Sequence[Analysed]) -> None:
@@ -199,7 +199,7 @@ class Browser:
         return sorted(map(self._json, range(len(self.gold))), key=lambda one: (one["q"], -len(one["w"])))
 
     def data(self) -> Json:
-        """Return the names of what the sentences so far have by number."""
+        """Return the names of what the sentences so far refer to by number."""
         return {
             "routes": [route.row.route for route in self.routes],
             "errors": ERRORS,

@@ -1,6 +1,6 @@
 """Routes side by side on a treebank: what they make of gold d-trees and of a d-parser's, and how fast.
 
-A row is scored by `score`; the table as text has significance, repairs, and the settings of the scorers, too.
+A row is scored by `score`. The table as text also has significance, repairs and the settings of the scorers.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from d2c.trees.scores.brackets import METRICS, Metric, metric_for
 from d2c.trees.scores.matches import Score, Summary
 from d2c.trees.scores.prm import DiscoParameters
 
-Pair = tuple[str, Sequence[Score], Sequence[Score]]  # whose scores are compared; of the first; of the second
+Pair = tuple[str, Sequence[Score], Sequence[Score]]  # the name of a comparison; the scores of both sides
 
 GOLD, ORACLE, BEST = "gold", "oracle", "best"
-_TIMED = 300  # sentences whose conversion is timed each by itself
+_TIMED = 300  # sentences whose conversion is timed one by one
 
 
 @dataclass(frozen=True)
 class GoldStandard:
-    """What all rows of a table are held against, sentence by sentence, and how brackets are counted."""
+    """What all rows of a table are compared with, sentence by sentence, and how brackets are counted."""
 
     ctrees: Sequence[CTree]
     dtrees: Sequence[DTree]
@@ -49,16 +49,16 @@ class GoldStandard:
         routes: Iterable[Route],
         metric: str | None = None,
     ) -> Self:
-        """Return the standard with one of METRICS, or with that for these trees and for what the routes
-        have learned."""
+        """Return the standard with one of METRICS, or with the metric that suits these trees and what the
+        routes have learned."""
         chosen = METRICS[metric] if metric else metric_for(ctrees, any(route.gaps_ for route in routes))
         return cls(list(map(chosen.visible, ctrees)), dtrees, chosen)
 
 
 class Scoring(NamedTuple):
-    """How rows are scored, and which of them there are besides.
+    """How rows are scored, and which rows are added.
 
-    metric: one of METRICS; None: that for the trees
+    metric: one of METRICS; None: the one that suits the trees
     best:   numbers K, for each of which there is a row of the best of a route's K best c-trees
     """
 
@@ -75,8 +75,8 @@ class Parses(NamedTuple):
     source:         the d-parser's name, or GOLD
     dtrees:         one for each sentence
     seconds:        that the d-parser took
-    key:            of the step that they are from, if any
-    part, encoding: of which part of the treebank, and what the d-parser learned
+    key:            of the step that they come from, if any
+    part, encoding: the part of the treebank that they are of, and what the d-parser learned
     """
 
     source: str
@@ -88,9 +88,9 @@ class Parses(NamedTuple):
 
 
 class Trees(NamedTuple):
-    """What a row was scored on, sentence by sentence, and the seconds that some took, with their lengths.
+    """What a row was scored on, sentence by sentence; times: lengths of some sentences, and seconds for each.
 
-    judged: parses again, with confidences, over the d-parser's d-trees, where the route gives some
+    judged: returns parses with confidences, made again, on the d-parser's d-trees, if the route gives some
     """
 
     guess: Sequence[CTree]
@@ -103,16 +103,16 @@ class Trees(NamedTuple):
 class Row:
     """One line of the table.
 
-    route:      its name, or `oracle`: of the c-trees that a route could make, those nearest to gold; with
-                ORACLE or BEST in its name no c-trees that anything finds without gold
+    route:      its name, or `oracle`: of the c-trees that a route could make, those nearest to gold. A name
+                with ORACLE or BEST is of c-trees that nothing can find without gold
     d_trees:    where the d-trees come from, `gold` or the d-parser
     attachment: of the d-trees, without punctuation
     scores:     one for each sentence; brackets: their sum
     gaps:       disco-dop's counts of constituents with gaps, where there are any
     repairs:    of the d-trees
-    converting: seconds that the route took to turn d-trees into c-trees; 0 for oracles
+    converting: seconds that the route took to turn d-trees into c-trees; 0 for ORACLE and BEST
     parsing:    seconds that the d-parser took; 0 for gold d-trees
-    training:   seconds of fitting the route
+    training:   seconds that fitting the route took
     trees:      for the report; None for rows that it does not show
     dev:        brackets on the dev treebank, where the row is about a test treebank
     """
@@ -135,9 +135,9 @@ class Row:
 class Comparison:
     """The rows of a table.
 
-    training:   seconds of training the d-parser, once for each fold of jackknifing, too
+    training:   seconds of training the d-parser, once more for each fold of jackknifing
     tags:       share of the words to which the tagger gave the right tag; None where tags are gold
-    head_rules: the table that finds the heads of all trees; "" where d-trees have them
+    head_rules: the name of the rules that find the heads of all trees; "" where d-trees have them
     """
 
     gold: GoldStandard
@@ -148,7 +148,7 @@ class Comparison:
 
 
 def score(name: str, route: Route, gold: GoldStandard, parses: Parses) -> Row:
-    """Convert d-trees; score them and the result. Kernels are compiled before."""
+    """Convert d-trees; score them and the c-trees. Kernels are compiled before the time is taken."""
     dtrees, metric, repairs = parses.dtrees, gold.metric, Repairs()
     what = f"converting {parses.source} d-trees by {name}"
     middle = sorted(dtrees, key=lambda dtree: len(dtree.heads))[len(dtrees) // 2 :][:1]
@@ -176,7 +176,7 @@ def score(name: str, route: Route, gold: GoldStandard, parses: Parses) -> Row:
 
 
 def _judged(name: str, route: Route, gold: GoldStandard, parses: Parses) -> list[Judged]:
-    """Return c-trees with the route's confidences, if it gives some."""
+    """Return gold c-trees with guesses and the route's confidences, if it gives some."""
     if parses.source == GOLD or not route.abilities.confidences:
         return []
     sure = counted(route.confidences_all(parses.dtrees), f"confidences of {name}")
@@ -185,13 +185,13 @@ def _judged(name: str, route: Route, gold: GoldStandard, parses: Parses) -> list
 
 
 def with_tags_of(trees: Sequence[CTree | DTree], guess: Iterable[CTree]) -> list[CTree]:
-    """Return C-trees with the tags of others, where a route learns from these, or looks for heads by them."""
+    """Return guesses with the tokens of other trees: routes and the search for heads may depend on tags."""
     return [replace(b, tokens=a.tokens) for a, b in zip(trees, guess, strict=True)]
 
 
 def _time_each(route: Route, dtrees: Sequence[DTree]) -> list[tuple[int, float]]:
-    """Return lengths, and the seconds that a conversion takes (the fastest of three), of d-trees of all
-    lengths."""
+    """Return the lengths of d-trees of all lengths, and the seconds that each takes to convert (the least of
+    three)."""
 
     def seconds(dtree: DTree) -> float:
         start = time.perf_counter()
@@ -231,11 +231,11 @@ COLUMNS = (
 class Table(NamedTuple):
     """How rows are shown.
 
-    title:        of what they come from
+    title:        of the command that rows come from
     columns:      of which the first `names` are names, not numbers
-    cells:        a row's values of the columns
-    differences:  between rows, by the names of both
-    settings:     what the columns count
+    cells:        returns a row's values of the columns
+    differences:  returns the differences between rows, by the names of both
+    settings:     returns what the columns count
     """
 
     title: str
@@ -246,7 +246,7 @@ class Table(NamedTuple):
     settings: Callable[[Comparison], str]
 
     def lines(self, rows: Iterable[Row], width: int | None) -> Iterator[str]:
-        """Yield the table as text, no wider than a terminal of such a width."""
+        """Yield the table as text, no wider than a terminal of this width."""
         titles, units = zip(*self.columns, strict=True)
         return in_columns([titles, units, *map(self.cells, rows)], width, range(self.names), self.names)
 
@@ -284,7 +284,7 @@ def table_lines(comparison: Comparison, width: int | None = None) -> Iterator[st
 
 
 def oracle_lines(rows: Sequence[Row]) -> Iterator[str]:
-    """Yield what rows show that nothing finds without gold."""
+    """Yield what rows mean whose c-trees nothing can find without gold."""
     names = {name for row in rows if row.d_trees and not row.converting for name in row.route.split()}
     if ORACLE in names:
         yield "oracle: of the c-trees that the grammar gives the d-trees, those nearest to gold."
@@ -315,8 +315,8 @@ def cells(row: Row) -> list[str]:
 
 
 def differences(rows: Sequence[Row]) -> dict[str, Difference]:
-    """Return the difference between each two routes on the same d-trees, and between each voted row and the
-    best row of one of its d-parsers."""
+    """Return the difference between every two routes on the same d-trees, and between each voted row and the
+    best row of a single one of its d-parsers."""
     return differences_of([*_pairs(rows), *_voted_pairs(rows)])
 
 
@@ -336,7 +336,7 @@ def _voted_pairs(rows: Sequence[Row]) -> Iterator[Pair]:
 
 
 def _voted_lines(rows: Sequence[Row]) -> Iterator[str]:
-    """Yield what the voted rows count."""
+    """Yield what the voted rows are."""
     if any("+" in row.d_trees for row in rows):
         yield (
             "voted: constituents of more than half of the trees by all routes from these d-parsers' d-trees; "

@@ -20,14 +20,14 @@ _SWAPS = 2_000_000  # sentences of all trials at a time
 
 
 class Difference(NamedTuple):
-    """F1 of the second parser less that of the first, in points; how likely one as large is by chance."""
+    """F1 of the second parser less that of the first, in points; p: how likely chance makes one as large."""
 
     points: float
     p: float
 
 
 def counted_matches(scores: Iterable[Score]) -> list[Matches]:
-    """Return the counts of each sentence; none of those that a scorer leaves out."""
+    """Return the counts of each sentence, all 0 where a scorer leaves the sentence out."""
     return [score.matches if score.valid else Matches() for score in scores]
 
 
@@ -59,8 +59,8 @@ def approximate_randomisation(
 
 
 def holm(ps: Sequence[float]) -> list[float]:
-    """Return p-values corrected for their number, so that where nothing differs the least of them is below
-    0.05 in one of 20 families, however many they are."""
+    """Return p-values corrected for their number: where nothing differs, the least is below 0.05 in at most
+    one of 20 families, however many they are."""
     corrected, most = [1.0] * len(ps), 0.0
     for rank, i in enumerate(sorted(range(len(ps)), key=ps.__getitem__)):
         most = max(most, min(1.0, (len(ps) - rank) * ps[i]))
@@ -69,8 +69,8 @@ def holm(ps: Sequence[float]) -> list[float]:
 
 
 def differences_of(pairs: Iterable[tuple[str, Sequence[Score], Sequence[Score]]]) -> dict[str, Difference]:
-    """Return the difference of the second scores to the first for each pair of scores, by its name; p is
-    corrected for the number of pairs."""
+    """Return, for each pair of scores, by its name, by how much the second are better; p is corrected
+    for the number of pairs."""
     counted = ((name, counted_matches(first), counted_matches(second)) for name, first, second in pairs)
     found = {name: approximate_randomisation(first, second) for name, first, second in counted}
     corrected = holm([difference.p for difference in found.values()])
@@ -84,7 +84,7 @@ def difference_rows(differences: Mapping[str, Difference]) -> list[tuple[str, st
 
 
 def how_compared(number: int) -> str:
-    """Return how so many differences were tested."""
+    """Return a sentence that says how so many differences were tested."""
     corrected = f"; Holm's correction for {number} comparisons" if number > 1 else ""
     return f"p: paired approximate randomisation, 10,000 trials{corrected}."
 

@@ -5,11 +5,11 @@ w ← soft(w − η g / √G, λ η / √G), where G is the sum of the squares o
 towards 0 by c. A weight whose gradient is 0 moves towards 0 in every step, too; such steps are made up for
 when its next gradient comes, and for all weights in `catch_up`.
 
-So each step pays the whole penalty: of D sentences Σℓ + D λ‖θ‖₁ is minimized, and λ is a D-th of the one that
-PAD writes beside the sum of all losses.
+So each step pays the whole penalty: over D sentences Σℓ + D λ‖θ‖₁ is minimized, and λ is a D-th of PAD's,
+which stands beside the sum of all losses.
 
-A structured SVM takes one such step for each sentence: along f(y') - f(y), the features of the best
-loss-augmented derivation less those of the gold one, which the route adds up in a `Gradient`.
+A structured SVM takes one such step for each sentence, with the gradient f(y') - f(y): the features of the
+best loss-augmented derivation less those of the gold one, which the route adds up in a `Gradient`.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from d2c.learning.kernels import inner, kernel
 
 
 class AdaGrad(NamedTuple):
-    """State of the learner; every array without another has the table's size.
+    """State of the learner; an array has the table's size where no other is given.
 
     weights: the weights w
     squares: sums G of squared gradients
     sums:    sums of each weight over the steps so far, for the average
     seen:    the step up to which the penalty of each weight is paid and its sum is complete
-    slots:   of the weights that had a gradient so far, which most of a table never has
-    touched: [1] how many are
+    slots:   of the weights that had a gradient so far; most weights of a table never have one
+    touched: [1] how many slots these are
     clock:   [1] number of steps so far
     rate:    η
     penalty: λ
@@ -57,10 +57,10 @@ class AdaGrad(NamedTuple):
 
     @classmethod
     def after(cls, weights: Floats, squares: float, rate: float, penalty: float) -> AdaGrad:
-        """Begin with weights [size] that were learned before, of whose gradients nothing is known.
+        """Return a learner that begins with weights [size] learned before, whose gradients are not known.
 
-        squares: what stands for the sum of the squares of each weight's gradients; the greater, the slower
-                 these weights change
+        squares: what stands for the sum of squared gradients of each weight that is not 0; the greater it
+                 is, the slower these weights change
         """
         learner = cls.new(len(weights), rate, penalty)
         learner.weights[:] = weights
@@ -69,7 +69,7 @@ class AdaGrad(NamedTuple):
         return learner
 
     def touch(self, slots: NDArray[Any]) -> None:
-        """Say in which slots [S] weights had gradients; their squares are not 0."""
+        """Set the slots [S] of the weights that had gradients; the squares of these must not be 0."""
         self.slots[: len(slots)], self.touched[0] = slots, len(slots)
 
     @property
@@ -78,13 +78,13 @@ class AdaGrad(NamedTuple):
         return self.slots[: self.touched[0]]
 
     def average(self) -> Floats:
-        """Return the mean of the weights over all steps [size]; the last ones follow the last sentences too
-        closely."""
+        """Return the means of the weights over all steps [size]; the last weights follow the last sentences
+        too closely."""
         catch_up(self)
         return self._means(self.of_gradients)
 
     def truncated_average(self) -> Floats:
-        """Return `average` [size], but 0 where the last weight is: greater penalties make smaller models."""
+        """Return `average` [size], or 0 where the last weight is 0: greater penalties make smaller models."""
         catch_up(self)
         slots = self.of_gradients
         return self._means(slots[self.weights[slots] != 0])
@@ -107,10 +107,10 @@ class Gradient(NamedTuple):
     """A sparse gradient being added up for a learner.
 
     slots:   of the weights touched so far
-    values:  the gradient in each of these
-    paid:    what the learner's `seen` has for them otherwise
-    entry:   the learner's `seen`; of a touched weight, -1 less its index in `slots`
-    touched: [1] how many are
+    values:  the gradient in each of these slots
+    paid:    what the learner's `seen` had for these weights before
+    entry:   the learner's `seen`; for a touched weight, -1 minus its index in `slots`
+    touched: [1] how many weights are touched
     """
 
     slots: Longs
@@ -121,7 +121,7 @@ class Gradient(NamedTuple):
 
     @classmethod
     def of(cls, learner: AdaGrad) -> Gradient:
-        """Return an empty gradient. A step must follow before the learner is used otherwise."""
+        """Return an empty gradient. After `add`, a step must come before any other use of the learner."""
         size = len(learner.weights)  # room that takes no memory before it is used
         slots, values, paid = np.empty(size, np.int64), np.empty(size, np.float32), np.empty(size, np.int32)
         return cls(slots, values, paid, learner.seen, np.zeros(1, np.int64))
@@ -129,7 +129,7 @@ class Gradient(NamedTuple):
 
 @inner
 def add(gradient: Gradient, slot: int, amount: float) -> None:
-    """Add to the gradient of one weight."""
+    """Add an amount to the gradient of one weight."""
     if gradient.entry[slot] >= 0:
         touched = gradient.touched[0]
         gradient.slots[touched], gradient.values[touched] = slot, 0.0
@@ -141,12 +141,12 @@ def add(gradient: Gradient, slot: int, amount: float) -> None:
 
 @inner
 def _shrink(learner: AdaGrad, slot: int, until: int) -> None:
-    """Pay the penalty of a weight for the steps up to and with `until`."""
+    """Pay the penalty of a weight for all steps up to number `until`, and add to its sum for each step."""
     w, steps = learner.weights[slot], until - learner.seen[slot]
     learner.seen[slot] = until
     if w != 0.0 and steps > 0:
         each, size = learner.penalty * learner.rate / np.sqrt(learner.squares[slot]), abs(w)
-        paid = steps if steps * each < size else int(size / each)  # steps after which there is something left
+        paid = steps if steps * each < size else int(size / each)  # steps before the weight would pass 0
         left = size - steps * each if paid == steps else 0.0
         learner.sums[slot] += np.sign(w) * paid * (size - 0.5 * (paid + 1) * each)
         learner.weights[slot] = np.sign(w) * left
@@ -154,7 +154,7 @@ def _shrink(learner: AdaGrad, slot: int, until: int) -> None:
 
 @kernel
 def step(learner: AdaGrad, gradient: Gradient) -> None:
-    """Take a step along a gradient, which is empty again afterwards."""
+    """Take a step of descent with a gradient, which is empty again afterwards."""
     now = learner.clock[0]
     for i in range(gradient.touched[0]):
         slot, g = gradient.slots[i], gradient.values[i]
@@ -175,6 +175,6 @@ def step(learner: AdaGrad, gradient: Gradient) -> None:
 
 @kernel
 def catch_up(learner: AdaGrad) -> None:
-    """Pay all weights' penalties up to the present step."""
+    """Pay the penalties of all weights up to the present step."""
     for i in range(learner.touched[0]):
         _shrink(learner, np.int64(learner.slots[i]), learner.clock[0])

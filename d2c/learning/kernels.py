@@ -1,10 +1,10 @@
 """How kernels are compiled: by numba, without Python's lock, and once for all processes (`NUMBA_CACHE_DIR`).
 
-Numba compiles a kernel together with all kernels that it calls, again for each that calls them. So the large
-ones are called from Python, one after the other, and only small ones call each other. Numba's own cache knows
-the file of a kernel, not those of kernels that it calls, and raises errors where it is damaged; ours is in a
-folder that is named by all of them. `NUMBA_CACHE_DIR` alone would not do as much. This is the one file with
-private parts of numba, which `tests/learning/test_kernels.py` holds against the installed version.
+Numba compiles a kernel together with all kernels that it calls, each of these again for each of its callers.
+So large kernels are called from Python, one after the other, and only small ones call each other. Numba's own
+cache knows the file of a kernel, not those of the kernels that it calls, and raises errors if it is damaged.
+Ours is in a folder named by a digest of all these files; `NUMBA_CACHE_DIR` alone would not do as much. Only
+this file uses private parts of numba; `tests/learning/test_kernels.py` checks them against the installed one.
 
 Of several processes that need a kernel at the same time one compiles it, and the others wait for it.
 """
@@ -29,7 +29,7 @@ from numba.core.compiler_lock import global_compiler_lock
 
 _ALONE: dict[str, Any] = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 _UNCOUNTED: dict[str, Any] = {"_nrt": False}
-_PATIENCE = 120.0  # seconds that a process waits for a kernel that another one compiles
+_PATIENCE = 120.0  # seconds that a process waits for a kernel that another process compiles
 _PACKAGE = Path(__file__).parents[1]  # d2c
 # In a file that has kernels, or makes them:
 _KERNEL = re.compile(rb"^(?:@(?:kernel|inner|lean|summing)|def kernel\(.*)$", re.MULTILINE)
@@ -42,30 +42,30 @@ def kernel(function: Callable[..., Any]) -> Any:
 
 
 def inner(function: Callable[..., Any]) -> Any:
-    """Compile what kernels only call: without what Python needs to call it, which takes long to compile."""
+    """Compile what only kernels call: without what Python needs to call it, which takes long to compile."""
     return _cached(njit(nogil=True, error_model="numpy", **_ALONE)(function), function)
 
 
 def lean(function: Callable[..., Any]) -> Any:
-    """Compile what `inner` does, without counting references to arrays: for what is called very often.
+    """Compile as `inner` does, but without counting references to arrays: for what is called very often.
 
-    Its callers hold all arrays that it sees. It must neither make arrays (which numba refuses) nor return
-    any, nor parts of any: nobody would have counted these (`tests/learning/test_kernels.py` sees to that).
+    The callers of such a function hold all arrays that it sees. It must not make arrays (numba refuses that),
+    nor return any, or parts of any, as nobody counts these (`tests/learning/test_kernels.py` checks that).
     """
     return _cached(njit(nogil=True, error_model="numpy", **_ALONE, **_UNCOUNTED)(function), function)
 
 
 def summing(function: Callable[..., Any]) -> Any:
-    """Compile what `lean` does, whose sums may be added up in any order, so several numbers at a time: each
-    would else wait for the one before."""
+    """Compile as `lean` does, but let sums be added up in any order, and so several numbers at a time, of
+    which each would otherwise wait for the one before."""
     options = {"fastmath": {"reassoc", "nsz"}, "error_model": "numpy", **_ALONE, **_UNCOUNTED}
     return _cached(njit(nogil=True, **options)(function), function)
 
 
 @cache
 def sources() -> str:
-    """Return a digest of all files with kernels, and of those that they import from: constants are compiled
-    in."""
+    """Return a digest of all files with kernels, and of the files from which they import: kernels have the
+    constants of these compiled in."""
     rooms = (room for room in _PACKAGE.iterdir() if room.is_dir())  # some may be links, which rglob passes by
     codes = {path: path.read_bytes() for room in rooms for path in room.rglob("*.py")}
     kernels = {path for path, code in codes.items() if _KERNEL.search(code)}
@@ -78,7 +78,7 @@ def sources() -> str:
 
 
 class _Cache(FunctionCache):
-    """Numba's, in a folder of the present sources. What is damaged in it is compiled anew."""
+    """Numba's cache, in a folder of the present sources. What is damaged in it is compiled anew."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
@@ -108,9 +108,10 @@ class _Cache(FunctionCache):
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Keep other processes from this kernel: they wait, if not without end, and find it in the cache.
+        """Keep other processes from this kernel: they wait, but not without end, and find it in the cache.
 
-        A process waits for a kernel while it holds those that call it, which call each other in no circle.
+        A process that waits for a kernel holds those that call it. As kernels call each other in no circle,
+        no two processes wait for each other.
         """
         with ExitStack() as stack:
             with suppress(OSError):
@@ -127,8 +128,8 @@ class _Cache(FunctionCache):
 
 
 def _general(kind: types.Type) -> types.Type:
-    """Return the type for which a kernel is compiled that another one gives this type: numba would compile it
-    once more for each constant, and for each size of integers."""
+    """Return the type for which a kernel is compiled if another kernel gives it this type: otherwise numba
+    would compile it once more for each constant, and for each size of integers."""
     plain = types.unliteral(kind)
     return types.int64 if plain == types.int32 else plain
 

@@ -1,8 +1,8 @@
 """The structured learner of all linear models: epochs of AdaGrad, the best averaged weights, checkpoints.
 
 The chart, the labeler and the linear oracle of transition systems differ in one function, which takes a step
-of AdaGrad for each of some examples. The rest is said here: settings, the order of the examples, averaging,
-scoring after each epoch, and going on after an interruption.
+of AdaGrad for each of some examples. All else is here: settings, the order of examples, averaging, scoring
+after each epoch, and going on after an interruption.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from d2c.learning.settings import LearnerSettings
 from d2c.learning.weights import MOST_BYTES, Like, read_arrays, rounded, write_arrays
 
 Order = Callable[[int, int, int], Longs]  # seed, number of the epoch, number of examples
-Learn = Callable[[Longs], tuple[float, int]]  # takes a step for each example; the losses' sum, gold parts
+Learn = Callable[[Longs], tuple[float, int]]  # takes a step for each example; sum of losses, gold parts
 
 _CHECKPOINT = "checkpoint.npz"
 _LEARNER = {"weights": Like("f4", 1), "squares": Like("f4", 1), "sums": Like("f8", 1), "seen": Like("i4", 1)}
@@ -46,9 +46,9 @@ class Epoch(NamedTuple):
     number:  of the epoch, from 1 on
     epochs:  how many there are
     loss:    per gold part
-    f1:      on the dev treebank, where there is one
+    f1:      on the dev treebank, if there is one
     seconds: of learning, without scoring
-    nonzero: how many last weights, and how many of their averages, are not 0
+    nonzero: how many of the last weights are not 0, and how many of the averages
     """
 
     name: str
@@ -69,7 +69,7 @@ class Epoch(NamedTuple):
 
     @property
     def scored(self) -> str:
-        """Return what was reached, without the time that it took."""
+        """Return as text the epoch, its loss and F1, without the time that it took."""
         f1 = "" if self.f1 is None else f", dev F1 {self.f1:.2f}"
         return f"{self.name}: epoch {self.number} of {self.epochs}, loss per gold part {self.loss:.4f}{f1}"
 
@@ -78,7 +78,7 @@ class Checkpoint(NamedTuple):
     """Where a training is kept after each epoch.
 
     directory:   made if absent
-    fingerprint: tells trainings apart, see `fingerprint_of`
+    fingerprint: [bytes] tells trainings apart, see `fingerprint_of`
     """
 
     directory: Path
@@ -86,7 +86,7 @@ class Checkpoint(NamedTuple):
 
     @property
     def path(self) -> Path:
-        """Return the file."""
+        """Return the path of the file."""
         return self.directory / _CHECKPOINT
 
 
@@ -99,7 +99,7 @@ def fingerprint_of(settings: object, columns: Iterable[ArrayLike]) -> NDArray[np
 
 
 def reshuffled(seed: int, epoch: int, size: int) -> Longs:
-    """Return the order of examples in an epoch [size]: that of the epoch before, shuffled again."""
+    """Return the order [size] of examples in an epoch: that of the epoch before, shuffled again."""
     rng, order = np.random.default_rng(seed), np.arange(size)
     for _ in range(epoch):
         rng.shuffle(order)
@@ -107,7 +107,7 @@ def reshuffled(seed: int, epoch: int, size: int) -> Longs:
 
 
 def permuted(seed: int, epoch: int, size: int) -> Longs:
-    """Return the order of examples in an epoch [size]: a permutation of its own."""
+    """Return the order [size] of examples in an epoch: a permutation that depends on no other epoch."""
     return np.random.default_rng((seed, epoch)).permutation(size)
 
 
@@ -117,9 +117,8 @@ class Training:
     name:       of the model, for progress
     order:      of the examples, `reshuffled` or `permuted`; it depends on the seed and the epoch alone, so
                 that a resumed training ends as one that was never interrupted
-    checkpoint: where to go on from, if there is a file, and to write one after each epoch
-    learner:    the state to begin with, by default weights of 0; its weights are those that examples are
-                scored with
+    checkpoint: the file from which to go on, if it exists, and which is written after each epoch
+    learner:    the state to begin with, by default weights of 0; examples are scored with its weights
     gradient:   where the gradient of one example is added up, for `d2c.learning.adagrad.step`
     """
 
@@ -134,7 +133,7 @@ class Training:
         self.name, self.settings, self.order, self.checkpoint = name, settings, order, checkpoint
         self.learner = learner or AdaGrad.new(1 << settings.table_bits, settings.rate, settings.penalty)
         self.gradient = Gradient.of(self.learner)
-        self._best = self.learner.weights.copy()  # averaged, with the best dev F1, or the last
+        self._best = self.learner.weights.copy()  # later the averages with the best dev F1, or the last ones
         self._best_f1, self._done = -1.0, 0
 
     def run(
@@ -144,8 +143,8 @@ class Training:
         score: Callable[[Floats], float] | None = None,
         progress: Callable[[Epoch], None] | None = None,
     ) -> Floats:
-        """Return the truncated averages of the weights [2^bits], rounded, of the epoch with the
-        best score, the first of equal ones; without `score`, of the last epoch.
+        """Return the truncated averages of the weights [2^bits], rounded, after the epoch with the best score
+        (the first of several), or, without `score`, after the last epoch.
 
         examples: how many there are
         learn:    takes one step for each example of these numbers; at most EACH at a time
@@ -191,7 +190,7 @@ class Training:
         return loss / max(1, parts)
 
     def _keep(self, checkpoint: Checkpoint) -> None:
-        """Write all that `_resume` needs, whole or not at all."""
+        """Write all that `_resume` needs, either as a whole or not at all."""
         touched = self.learner.of_gradients
         arrays = {part: getattr(self.learner, part)[touched] for part in _LEARNER}
         state = np.array([self._done, self.learner.clock[0]])
@@ -200,7 +199,7 @@ class Training:
         write_checkpoint(checkpoint.path, lambda staged: write_arrays(staged, arrays))
 
     def _resume(self, checkpoint: Checkpoint) -> None:
-        """Take over a checkpoint. Raises ModelError for a broken one, and for one of another training."""
+        """Take over a checkpoint. Raises ModelError if it is broken, or of another training."""
         size, path = len(self.learner.weights), checkpoint.path
         with reading_checkpoint(path):
             arrays = read_arrays(path, _ARRAYS, 4 * MOST_BYTES)

@@ -1,5 +1,5 @@
-"""Forests: all derivations of a sentence, packed into a hypergraph; and what semirings make of one: the best
-derivation, the k best, their number, log-sum and marginals.
+"""Forests: all derivations of a sentence, packed into a hypergraph; and what semirings make of a forest: the
+best derivation, the k best, the number of all, log-sum and marginals.
 
 Each function is one pass over the edges of a forest (two for marginals), in the order in which they stand.
 """
@@ -14,16 +14,16 @@ from d2c.base.arrays import Doubles, Floats, Ints
 from d2c.learning.kernels import inner, kernel, lean
 
 NEGLIGIBLE = 1e-9  # share of all derivations
-FAR = 25.0  # in logarithms: what is so much smaller adds nothing
+FAR = 25.0  # in logarithms: what is smaller by more than this adds nothing
 
 
 class Forest(NamedTuple):
     """V vertices and E edges, each of which derives a vertex from one or two others.
 
     head:     [E] the vertex derived; edges stand in an order in which a vertex's derivations precede its uses
-    tail:     [E] the vertex that it is derived from
-    modifier: [E] the other one, or -1
-    vertices: V; the last vertex is the goal; one without derivation is an axiom
+    tail:     [E] the vertex that it is derived from, whose number is smaller
+    modifier: [E] the other vertex that it is derived from, whose number is smaller, too, or -1
+    vertices: V; the last vertex is the goal; a vertex without derivations is an axiom
     """
 
     head: Ints
@@ -34,7 +34,7 @@ class Forest(NamedTuple):
 
 @inner
 def _before_edges(forest: Forest, axiom: float, derived: float) -> Doubles:
-    """Return the value [V] of each vertex before the first edge: of an axiom, or of what has derivations."""
+    """Return the value [V] of each vertex before the first edge: `derived` if edges derive it, or `axiom`."""
     inside = np.full(forest.vertices, axiom)
     for vertex in forest.head:
         inside[vertex] = derived
@@ -43,7 +43,7 @@ def _before_edges(forest: Forest, axiom: float, derived: float) -> Doubles:
 
 @kernel
 def viterbi(forest: Forest, scores: Floats) -> Ints:
-    """Return the edges of a best derivation of the goal, those of a vertex before those that use it.
+    """Return the edges of a best derivation of the goal, that of a vertex before the one that uses it.
 
     scores: [E] of each edge
     """
@@ -70,16 +70,15 @@ def viterbi(forest: Forest, scores: Floats) -> Ints:
 
 @kernel
 def k_best(forest: Forest, scores: Floats, k: int) -> tuple[Doubles, Ints, Ints]:
-    """Return the best derivations of the goal, best first: the k-best semiring.
+    """Return the best derivations of the goal, best first: the k-best semiring. The result is their scores
+    [K <= k]; the edges of all, one derivation after the other, each as `viterbi` has them; where each
+    derivation begins [K + 1].
 
-    As algorithm 1 of Huang and Chiang, "Better k-best Parsing" (IWPT 2005), but of an edge's k² combinations
-    only those are looked at that can be among its k best: the i-th best of one tail with the j-th best of the
-    other has i·j - 1 better ones.
+    As algorithm 1 of Huang and Chiang, "Better k-best Parsing" (IWPT 2005), but only those of an edge's k²
+    combinations are tried that can be among its k best: there are at least i·j - 1 that are no worse than
+    the i-th best of one tail with the j-th best of the other.
 
     scores: [E] of each edge
-
-    Their scores [K <= k]; the edges of all, one derivation after the other, those of a vertex before those
-    that use it; where each derivation begins [K + 1].
     """
     best = np.full((forest.vertices, k), -np.inf)  # sorted
     back = np.full((forest.vertices, k, 3), -1, np.int32)  # edge, rank in the tail, rank in the modifier
@@ -108,7 +107,7 @@ def k_best(forest: Forest, scores: Floats, k: int) -> tuple[Doubles, Ints, Ints]
 
 @inner
 def _insert(best: Doubles, back: Ints, score: float, step: tuple[int, int, int]) -> None:
-    """Put a derivation among those of a vertex, [k] and [k, 3], the last of which is worse."""
+    """Put a derivation in its place among those of a vertex, [k] and [k, 3]; it is better than the last."""
     rank = len(best) - 1
     while rank > 0 and best[rank - 1] < score:
         best[rank] = best[rank - 1]
@@ -121,7 +120,7 @@ def _insert(best: Doubles, back: Ints, score: float, step: tuple[int, int, int])
 
 @inner
 def _follow(forest: Forest, back: Ints, rank: int, chosen: Ints) -> int:
-    """Write the edges of one derivation of the goal into `chosen` [V]; return how many.
+    """Write the edges of one derivation of the goal into `chosen` [V]; return how many they are.
 
     back: [V, k, 3] edge, rank in the tail, rank in the modifier
     """
@@ -156,13 +155,13 @@ def count_derivations(forest: Forest) -> float:
 
 @kernel
 def marginals(forest: Forest, scores: Floats) -> tuple[float, Doubles]:
-    """Return the log of the sum of exp(score) over all derivations; each edge's share of that sum [E], 0 for
-    less than NEGLIGIBLE.
+    """Return the log of the sum of exp(score) over all derivations; each edge's share of that sum [E], 0 if
+    the share of its vertex is less than NEGLIGIBLE, or if the edge is FAR below the sum over its vertex.
 
     scores: [E] of each edge
     """
-    # Of each vertex the best so far, and the sum over its derivations relative to that, which is added when
-    # the vertex is used: then it is whole
+    # Of each vertex the best score so far, and the sum over its derivations relative to that, which is added
+    # to it when the vertex is used: then the sum is complete
     inside, rest = _before_edges(forest, 0.0, -np.inf), np.ones(forest.vertices)
     weight = np.empty(len(scores))
     for edge in range(len(scores)):
@@ -192,8 +191,8 @@ def marginals(forest: Forest, scores: Floats) -> tuple[float, Doubles]:
 
 @lean
 def _settled(inside: Doubles, rest: Doubles, vertex: int) -> float:
-    """Return the log of the sum over the derivations of a vertex, all of which are known; inside, rest: [V]
-    as of `marginals`."""
+    """Return the log of the sum over the derivations of a vertex, all of which are known. inside, rest: [V]
+    as in `marginals`"""
     if rest[vertex] != 1.0:
         inside[vertex] += np.log(rest[vertex])
         rest[vertex] = 1.0

@@ -1,4 +1,4 @@
-"""The settings of linear models; without numba, which commands that only read them need not wait for."""
+"""The settings of linear models. They do not import numba, so commands that only read them are fast."""
 
 from __future__ import annotations
 

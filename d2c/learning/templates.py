@@ -7,8 +7,8 @@ the output (a rule, its parent symbol, a label, ...): it has the weight in slot 
 table, so an atom is hashed once however many outputs it is conjoined with, and the weights of outputs with
 near keys lie near each other. Features that share a slot share a weight (lossy feature hashing).
 
-A route says, once, its fields and its templates; a kernel of its own, a short one, writes the numbers of all
-fields of a context into one row, and `fill_atoms` does the rest:
+A route says, once, its fields and its templates; a short kernel of its own writes the numbers of all fields
+of a context into one row, and `fill_atoms` does the rest:
 
     POSITIONS = ("h", "m", "m-1")
     FIELDS = (*fields_of(("word", "tag"), POSITIONS), "distance")  # word[h], word[m], ..., tag[m-1], distance
@@ -24,8 +24,8 @@ fields of a context into one row, and `fill_atoms` does the rest:
         atoms = np.empty(len(table), np.int64)
         count = fill_atoms(numbers, table, 0, len(table), 0, atoms, 0)
 
-What has as many fillers as it likes (the words of a sentence, the tags between two tokens) comes through
-`fill_each`. The number of a template is its row; `salt` tells apart the same rows of different kinds of
+What may have any number of fillers (the words of a sentence, the tags between two tokens) comes through
+`fill_each`. The number of a template is its row; `salt` tells apart the same rows for different kinds of
 contexts (left and right, say).
 """
 
@@ -58,15 +58,15 @@ def fields_of(columns: Sequence[str], positions: Sequence[str]) -> tuple[str, ..
 
 
 def names_in(text: str) -> tuple[str, ...]:
-    """Return the fields, or templates, of a text, which has commas between them; `-` has no field."""
+    """Return the fields, or templates, of a text with commas between them; `-` is one without fields."""
     return tuple(["" if name == "-" else name for name in map(str.strip, text.split(","))])
 
 
 def rows(templates: Sequence[str], fields: Sequence[str]) -> Rows:
-    """Return the indices of each template's fields [T, WIDTH]; that of the field behind the last where it has
-    fewer.
+    """Return the indices of each template's fields [T, WIDTH], filled up with the index that follows the last
+    field's.
 
-    Raises ValueError for a field that there is not, and for a template with too many.
+    Raises ValueError for an unknown field, and for a template with too many fields.
     """
     table = np.full((len(templates), WIDTH), len(fields), np.uint32)  # numba is slow with signed indices
     index = {name: i for i, name in enumerate(fields)}
@@ -80,8 +80,8 @@ def rows(templates: Sequence[str], fields: Sequence[str]) -> Rows:
 
 @lean
 def look_up(column: Ints, positions: Longs, numbers: Longs, begin: int) -> int:
-    """Write what stands at some positions [P] of a column [tokens] into `numbers` [fields + 1], from `begin`
-    on; return where that ends."""
+    """Write the numbers at some positions [P] of a column [tokens] into `numbers` [fields + 1], from `begin`
+    on; return where they end."""
     for i in range(len(positions)):
         numbers[begin + i] = column[positions[i]]
     return begin + len(positions)
@@ -100,8 +100,8 @@ def _mixed(x: np.uint64) -> int:
 def fill_atoms(numbers: Longs, table: Rows, begin: int, end: int, salt: int, atoms: Longs, count: int) -> int:
     """Append the atoms of the templates from `begin` to `end`; return how many atoms there are then.
 
-    numbers: [fields + 1] of each field, and 0; an atom depends on those of its template's fields,
-             on its template and on `salt`, a small number
+    numbers: [fields + 1] of each field, and 0; an atom depends on the numbers of its template's fields, on
+             its template and on `salt`, a small number
     """
     for row in range(np.uint64(begin), np.uint64(end)):
         atoms[count] = atom_of(numbers, table, row, salt)
@@ -112,7 +112,7 @@ def fill_atoms(numbers: Longs, table: Rows, begin: int, end: int, salt: int, ato
 @lean
 def atom_of(numbers: Longs, table: Rows, row: np.uint64, salt: int) -> int:
     """Return the atom of one template, a row of the table [T, WIDTH]; all else as in `fill_atoms`."""
-    # Unsigned: products wrap around there, while the compiler takes it that signed ones never overflow.
+    # Unsigned: here products wrap around, while the compiler assumes that signed ones never overflow.
     x = (np.uint64(salt * 1024) + row) * _TEMPLATE
     x += np.uint64(numbers[table[row, 0]]) * _FIRST
     x += np.uint64(numbers[table[row, 1]]) * _SECOND
@@ -125,7 +125,7 @@ def atom_of(numbers: Longs, table: Rows, row: np.uint64, salt: int) -> int:
 def fill_each(number: int, fillers: Ints, salt: int, atoms: Longs, count: int) -> int:
     """Append an atom for each filler [F] of one template; return how many atoms there are then.
 
-    number: the template's, which is none of the table's rows; or what else all these atoms depend on
+    number: of the template, which is no row of the table; or what else all these atoms depend on
     """
     for filler in fillers:
         x = np.uint64(salt * 1024 + 1023) * _TEMPLATE + np.uint64(number) * _FIRST

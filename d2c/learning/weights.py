@@ -21,7 +21,7 @@ from d2c.base.model_files import check_file, reading
 from d2c.base.numbers import LARGEST
 
 MOST_BITS = 26  # of a table of weights: 256 MiB
-MOST_BYTES = 5 << 27  # of all arrays of a file: such a table, each weight with its slot, and others
+MOST_BYTES = 5 << 27  # of all arrays of a file: such a table, the slot of each weight, and others
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -35,9 +35,9 @@ class Like(NamedTuple):
 
 CODED = {"codes": Like("u1", 2), "steps": Like("f4", 1)}
 SPARSE = {"filled": Like("u1", 1), "values": Like("f2", 1)}  # of a table, before there were codes
-FINENESS = 32  # steps in the root mean square of weights: of a hundred trees two or three become others
+FINENESS = 32  # steps in the root mean square of weights: two or three of a hundred trees change
 _MOST = (1 << 15) - 1  # steps of the largest weight
-_AT_ONCE = 1 << 20  # weights: of all at once the whole numbers would take as much memory as they
+_AT_ONCE = 1 << 20  # weights decoded at once: the integers of all would take as much memory as the weights
 
 
 def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -50,15 +50,15 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
 
 
 def read_arrays(path: Path, expected: Mapping[str, Like], most: int = MOST_BYTES) -> Arrays:
-    """Return the arrays of these names, of so many bytes at most in all. Raises ModelError where one is
-    missing, too large, or of another kind."""
+    """Return the arrays `[...]` of these names, of at most so many bytes in all. Raises ModelError where an
+    array is missing, too large, or of another kind."""
     check_file(path, most)
     with reading(path), zipfile.ZipFile(path) as archive:
         if sum(archive.getinfo(f"{name}.npy").file_size for name in expected) > most:
             raise ValueError("its arrays are too large")
         for name, like in expected.items():
             _check(archive, name, like)
-        with np.load(path, allow_pickle=False) as file:  # by the names that were checked, with their ending
+        with np.load(path, allow_pickle=False) as file:  # by the names that were checked, which end in .npy
             return {name: np.ascontiguousarray(file[f"{name}.npy"]) for name in expected}
 
 
@@ -77,17 +77,17 @@ def _check(archive: zipfile.ZipFile, name: str, like: Like) -> None:
 
 
 def rounded(weights: Floats, fineness: float = FINENESS) -> Floats:
-    """Return weights `[...]` that `coded` keeps as they are: multiples of a power of two, see `_step`."""
+    """Return weights `[...]` rounded to multiples of their `_step`, which `coded` keeps as they are."""
     [values] = decoded(coded([weights], fineness), [weights.size])
     return values.reshape(weights.shape)
 
 
 def coded(tables: Iterable[Floats], fineness: float = FINENESS) -> Arrays:
-    """Return weights of any shapes `[...]`, one table after the other, as whole numbers of steps, of which
-    the root mean square of a table has at least `fineness`.
+    """Return weights of any shapes `[...]`, one table after the other, as whole numbers of steps; each table
+    has its own `_step`.
 
-    Numbers of either sign are folded into 0, 1, 2, ... (0, -1, 1, ...), and their lower bytes kept apart from
-    their upper ones, which are nearly all 0: compressed, most weights take seven bits, a 0 hardly one.
+    The numbers 0, -1, 1, ... become 0, 1, 2, ..., and their lower bytes are kept apart from their upper ones,
+    which are nearly all 0: compressed, most weights take seven bits, a 0 hardly one.
     """
     steps, numbers = list[float](), [np.zeros(0, np.int16)]
     for table in tables:
@@ -100,11 +100,12 @@ def coded(tables: Iterable[Floats], fineness: float = FINENESS) -> Arrays:
 
 
 def decoded(arrays: Mapping[str, NDArray[Any]], sizes: Sequence[int]) -> list[Floats]:
-    """Return the weights [size] of each table of which `coded` made arrays. Raises ValueError for others."""
+    """Return the weights [size] of each table, from the arrays that `coded` made. Raises ValueError for
+    others."""
     codes, steps = arrays["codes"], arrays["steps"]
     if codes.shape != (2, sum(sizes)) or steps.shape != (len(sizes),):
         raise ValueError("weights of other shapes")
-    with np.errstate(over="ignore"):  # which is what is looked for
+    with np.errstate(over="ignore"):  # an overflow is what the check looks for
         check_numbers(steps * np.float32(_MOST))
     weights = np.empty(sum(sizes), np.float32)
     for begin in range(0, len(weights), _AT_ONCE):
@@ -118,10 +119,11 @@ def decoded(arrays: Mapping[str, NDArray[Any]], sizes: Sequence[int]) -> list[Fl
 
 
 def _step(weights: Floats, fineness: float) -> float:
-    """Return a power of two: that share of the root mean square of weights `[...]` that are not 0, or less.
+    """Return the greatest power of two that goes at least `fineness` times into the root mean square of the
+    weights `[...]` that are not 0.
 
-    Of weights that are multiples of nearly such a step, as rounded ones are, return that: rounded once more,
-    by another root mean square, they would become others.
+    If all weights are multiples of an eighth of that, as rounded ones are, return the greatest power of two
+    that divides them all: rounded once more, by another root mean square, they would change.
     """
     values = weights[weights != 0]
     if not len(values):
@@ -136,14 +138,14 @@ def _step(weights: Floats, fineness: float) -> float:
 
 
 def kept_in(path: Path) -> Mapping[str, Like]:
-    """Return the arrays that a file keeps a table as. Raises ModelError for no such file."""
+    """Return what arrays a file keeps a table in. Raises ModelError for a missing or broken file."""
     check_file(path, MOST_BYTES)
     with reading(path), zipfile.ZipFile(path) as archive:
         return SPARSE if "filled.npy" in archive.namelist() else CODED
 
 
 def dense(arrays: Mapping[str, NDArray[Any]], bits: int) -> Floats:
-    """Return the weights [2^bits] of a file of either kind. Raises ValueError for what does not fit."""
+    """Return the weights [2^bits] of a file's arrays of either kind. Raises ValueError if they do not fit."""
     size = 1 << bits
     if "codes" in arrays:
         [weights] = decoded(arrays, [size])
@@ -158,14 +160,15 @@ def dense(arrays: Mapping[str, NDArray[Any]], bits: int) -> Floats:
 
 
 def filled_slots(bits: NDArray[np.uint8], size: int) -> NDArray[Any]:
-    """Return the slots whose bits are set, in order, of bits [ceil(size / 8)]. Raises ValueError for more."""
+    """Return the slots whose bits are set, in order, of bits [ceil(size / 8)]. Raises ValueError for another
+    number of bytes."""
     if len(bits) != -(-size // 8):  # before eight times as much is allocated
         raise ValueError("not a bit for each slot of the weights")
     return np.flatnonzero(np.unpackbits(bits))
 
 
 def check_numbers(values: NDArray[Any]) -> None:
-    """Raise ValueError unless all values `[...]` are numbers, and such that sums of them are numbers, too."""
+    """Raise ValueError unless all values `[...]` are numbers, so small that sums of them are numbers, too."""
     least, most = float(np.min(values, initial=0)), float(np.max(values, initial=0))
-    if not (least > -LARGEST and most < LARGEST):  # nor is NaN less
+    if not (least > -LARGEST and most < LARGEST):  # NaN fails either comparison
         raise ValueError("some weights are no numbers")

@@ -1,6 +1,7 @@
 """Numbers of words, tags and morphology, as features know them.
 
-Words seen twice or more have numbers of their own, rarer ones go by class, as does morphology.
+Words seen twice or more have numbers of their own, rarer words have those of their classes. Morphology is
+numbered in the same way.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from d2c.base.arrays import Longs
 from d2c.trees.ctree import Tokens
 
 _LONGEST = 1_000  # characters of a word that has a number of its own
-UNKNOWN = 1  # number of a rare word of no known class, and of an unknown tag; 0 is beyond the sentence
+UNKNOWN = 1  # number of a rare word of no known class, and of an unknown tag; 0 stands beyond the sentence
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +37,7 @@ class Lexicon:
 
     words:  of words and of classes of rare words, see `number_words`
     tags:   of all tags
-    morphs: as words; none where most sentences of the treebank have none
+    morphs: as words; none unless most sentences of the treebank have morphology
     """
 
     words: dict[str, int] = field(default_factory=dict)
@@ -51,7 +52,7 @@ class Lexicon:
         return cls(words, numbered(tags), number_morphs(sentences))
 
     def columns(self, sentences: Sequence[Tokens]) -> Longs:
-        """Return the numbers of words, tags and morphology of all tokens, [3, n]; 0: no morphology."""
+        """Return the numbers [3, n] of words, tags and morphology of all tokens; 0: no morphology."""
         forms = chain.from_iterable(tokens.forms for tokens in sentences)
         tags = chain.from_iterable(tokens.tags for tokens in sentences)
         morphs = chain.from_iterable(morph_numbers(self.morphs, tokens) for tokens in sentences)
@@ -72,7 +73,7 @@ class Lexicon:
 
 
 def numbered(names: Iterable[str], first: int = UNKNOWN + 1) -> dict[str, int]:
-    """Return the number of each name, in order, the first one's being given."""
+    """Return the number of each name, in order; `first` is that of the first."""
     return {name: number for number, name in enumerate(names, first)}
 
 
@@ -88,16 +89,16 @@ def word_number(words: Mapping[str, int], form: str) -> int:
 
 
 def number_morphs(sentences: Sequence[Tokens]) -> dict[str, int]:
-    """Return `number_words` of their morphology; nothing where most sentences have none.
+    """Return `number_words` of the sentences' morphology; nothing unless most sentences have some.
 
-    The morphology of a few would tell which text they are from, rather than what their words are.
+    The morphology of a few sentences would tell which text they are from, rather than what their words are.
     """
     known = [tokens.morphs for tokens in sentences if tokens.morphs is not None]
     return number_words(known) if 2 * len(known) > len(sentences) else {}
 
 
 def morph_numbers(morphs: Mapping[str, int], tokens: Tokens) -> list[int]:
-    """Return the numbers of a sentence's morphology by `number_morphs`, [n]; 0 where there is none."""
+    """Return the numbers [n] of a sentence's morphology by `number_morphs`; 0 where there is none."""
     if not morphs or tokens.morphs is None:
         return [0] * len(tokens)
     return [word_number(morphs, morph) for morph in tokens.morphs]
@@ -105,14 +106,14 @@ def morph_numbers(morphs: Mapping[str, int], tokens: Tokens) -> list[int]:
 
 @lru_cache(maxsize=1 << 16)
 def word_class(form: str) -> str:
-    """Return the class of a rare word: has it digits, or which last letters; hyphens; capitals."""
+    """Return the class of a rare word: its digits or else last three letters, its hyphens, its capitals."""
     shape = "9" if any(map(str.isdigit, form)) else form[-3:].lower()
     return f"\t{shape}{'-' * ('-' in form)}{'A' * form[:1].isupper()}{'A' * form[1:].isupper()}"
 
 
 def _frequent(counts: Counter[str]) -> Iterator[str]:
-    """Yield the words counted more than once, unless they are no words but data, and the classes of more than
-    one of the others."""
+    """Yield the words counted more than once, except very long ones, which are data, and the classes of more
+    than one of the words counted once."""
     yield from (form for form, count in counts.items() if count > 1 and len(form) <= _LONGEST)
     classes = Counter(word_class(form) for form, count in counts.items() if count == 1)
     yield from (name for name, count in classes.items() if count > 1)

@@ -1,28 +1,28 @@
 """Where the confidence of a span comes from: how a route's share of it becomes a probability.
 
-A route says a number from 0 to 1 of each node of the c-tree that it decodes, its share (`confidences_all` of
-`d2c.protocols.route.Route`): the chart the posterior of the constituent (`d2c.cky.decoding.ChartDecoder`,
-`with_posteriors`), the reduction that of its unary classifier and the labeler the share of a label's score,
-with 1 for what a d-parser's labels say (`d2c.reduction.reduction`), several models the share of the votes
-(`d2c.routes.voting`). From there to what JSON lines, tables and `Span.confidence` show, `calibrated`, which
-`d2c.parsing.stream` calls, takes the steps:
+For each node of the c-tree that it decodes, a route gives a number from 0 to 1, the node's share
+(`confidences_all` of `d2c.protocols.route.Route`): the chart the posterior of the constituent
+(`d2c.cky.decoding.ChartDecoder`, `with_posteriors`), the reduction the share of its unary classifier, or 1
+for what a d-parser's labels say (`d2c.reduction.reduction`), the labeler the share of a label's score in
+place of this 1, several models the share of the votes (`d2c.routes.voting`). `calibrated`, which
+`d2c.parsing.stream` calls, turns shares into what JSON lines, tables and `Span.confidence` show:
 
-1. the model's `Calibration`, if one was learned in training, makes of the share the probability that the
+1. the model's `Calibration`, if one was learned in training, turns the share into the probability that the
    constituent is right, from 0.005 to 0.995;
 2. constituents that users require with their label are certain, 1;
 3. constituents that are at least as sure as `--min-confidence` stay, and the root;
-4. constituents that users require with any label, and that were missing, are put in.
+4. where the c-tree then breaks constraints of users, `obeying` mends it: constituents that they require are
+   put in, those that they forbid are taken out.
 
-Calibrated confidences mean what they say: of constituents with 0.8, four of five are right.
-What a route says of a constituent (a posterior, the share of a label's score) ranks, if that: a d-parser's
-labels say nothing at all. A logistic regression over that and over what is plain to see, its label, length,
-place, tags and how common its rule is in the treebank, is fitted to parses of held-out sentences. Rules and
-words that are new tell text of another kind, where more is wrong; what tags around a constituent say is true
-of the one kind alone, and is penalized more. Platt, "Probabilistic Outputs for Support Vector Machines"
-(1999); with other features as in Nguyen and O'Connor, "Posterior Calibration and Exploratory Analysis for
-Natural Language Processing Models" (EMNLP 2015). Among the surest and the least sure the regression is off:
-isotonic regression (Zadrozny and Elkan, KDD 2002) over its sums, each found without its own part of the
-sentences, puts that right. Linear time.
+Calibrated confidences mean what they say: of constituents with 0.8, four of five are right. A route's share
+at best ranks constituents: a d-parser's labels say nothing at all. A logistic regression over the share and
+over what is plain to see (the label, length, place and tags of a constituent, and how common its rule is in
+the treebank) is fitted to parses of held-out sentences. New rules and words are a sign of another kind of
+text, where more is wrong; what tags around a constituent say holds only for one kind, and is penalized more.
+Platt, "Probabilistic Outputs for Support Vector Machines" (1999); with other features as in Nguyen and
+O'Connor, "Posterior Calibration and Exploratory Analysis for Natural Language Processing Models" (EMNLP
+2015). Among the surest and the least sure the regression is off. Isotonic regression (Zadrozny and Elkan, KDD
+2002) over its sums puts that right; each sum is found without its own part of the sentences. Linear time.
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ from d2c.trees.transforms import collapse
 _VERSION = 1  # of the file
 BIAS = "bias"
 _LEAST, _MOST = 1e-4, 1 - 1e-4  # of a route's share
-_RARE = 10  # constituents: what fewer have is no feature
+_RARE = 10  # constituents: a feature of fewer is left out
 _KNOWN = 10_000  # rules and words at most
 _LONGEST = 4_000  # characters of a rule
 _FEWEST = 1000  # constituents from which something can be learned
 _DECAY = 0.3  # inverse strength of the penalty on squared weights
 _TAGS = re.compile(" (after|before|begins|ends) ")  # in the names of features
-_OF_TAGS = 0.3  # their values as the regression sees them: ten times the penalty
+_OF_TAGS = 0.3  # the value of such features in the regression, for ten times the penalty
 _LEAST_SURE, _SUREST = 0.005, 0.995  # of what isotonic regression says
 _FOLDS = 5
 
@@ -109,9 +109,9 @@ class Calibration:
 
     weights: of each feature
     rules:   how often each rule, a label over labels and tags, is in the treebank that was learned from
-    words:   that are in it
-    sums, shares: rising; what sums of weighted features mean, and between them the line from one to the
-             next
+    words:   of that treebank; of rules and words the commonest
+    sums, shares: points, rising, of the line from the sum of weighted features to the probability, straight
+             between them
     """
 
     weights: dict[str, Weight]
@@ -155,7 +155,7 @@ class Calibration:
         return tuple(np.interp(found, self.sums, self.shares).tolist())
 
     def features(self, ctree: CTree, shares: Sequence[float]) -> Iterator[dict[str, float]]:
-        """Yield what is seen of each node [K]: names and values."""
+        """Yield the features of each node [K]: names and values."""
         n, tags = len(ctree.tokens), ("^", *ctree.tokens.tags, "$")
         blocks, parents = ctree.blocks(), ctree.parents()
         seen = [1] * n + [self.rules.get(rule, 0) for rule in _rules(ctree)]
@@ -201,7 +201,7 @@ class Calibration:
 
 
 def _commonest(names: Iterable[str]) -> dict[str, int]:
-    """Return the commonest names, and how often each is there, without those that no file may hold."""
+    """Return the commonest names with their counts, except names that are too long for the file."""
     counts = Counter(names).most_common(_KNOWN)
     return {name: count for name, count in counts if len(name) <= _LONGEST}
 
@@ -215,12 +215,12 @@ def _rules(ctree: CTree) -> Iterator[str]:
 def _fitted(
     rows: Sequence[dict[str, float]], right: Sequence[bool], sentences: Sequence[int]
 ) -> tuple[dict[str, float], Doubles]:
-    """Return weights by logistic regression; of what is rare none.
+    """Return weights by logistic regression; rare features have none.
 
-    rows, right, sentences: [N] what is seen of each constituent, whether it is right, and its sentence
+    rows, right, sentences: [N] features of each constituent, whether it is right, and its sentence
 
-    Also, for each row [N], the sum of its features by the weights that were learned without its part of the
-    sentences: these follow each other, so that most of a document is in one part.
+    Also return, for each row [N], the sum of its weighted features, by weights that were learned without its
+    part of the sentences. Parts are runs of sentences, so that most of a document is in one part.
     """
     from scipy.sparse import csr_array
     from sklearn.feature_extraction import DictVectorizer

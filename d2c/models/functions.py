@@ -32,9 +32,9 @@ _VERSION = 1  # of the files
 _SETTINGS, _WEIGHTS = "functions.json", "weights.npz"
 _ARRAYS = {"weights": Like("f2", 2)}
 _FEWEST = 20  # constituents: tags that fewer have are not learned
-_RARE = 4  # constituents: what fewer have is no feature
+_RARE = 4  # constituents: a feature of fewer is left out
 _DECAY = 0.3  # inverse strength of the penalty on squared weights
-_LEAST = 0.05  # weights that are nearer to 0 are not kept
+_LEAST = 0.05  # weights nearer to 0 are not kept
 _CLASS = re.compile("(?:[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*)?")
 _MARKS = frozenset(("case", "mark", "cop"))
 _TIME = re.compile(
@@ -64,8 +64,8 @@ class FunctionTagger:
     """Adds function tags to the labels of a c-tree.
 
     classes:  [C] function tags joined by hyphens, "" for none
-    features: names of what is seen of a node, with their rows
-    weights:  [F + 1, C], the last row is what every node has
+    features: names of features of a node, with their rows
+    weights:  [F + 1, C], the last row is of what every node has
     """
 
     def __init__(
@@ -77,9 +77,9 @@ class FunctionTagger:
     @classmethod
     def fit(cls, pairs: Iterable[tuple[CTree, DTree]]) -> Self | None:
         """Learn from c-trees whose labels have function tags (`NP-SBJ`), and d-trees over the same words;
-        None where fewer than two tags are common.
+        None where fewer than two classes beside that without tags are common.
 
-        Of a combination of tags that is rare the most common tag is learned, if that is common enough.
+        For a rare combination of tags, its most common tag is learned, if that is common enough.
         """
         from scipy.sparse import csr_array
         from sklearn.linear_model import LogisticRegression
@@ -104,7 +104,7 @@ class FunctionTagger:
         return cls(model.classes_.tolist(), shown, np.vstack([weights[kept], model.intercept_]))
 
     def __call__(self, ctree: CTree, dtree: DTree) -> CTree:
-        """Return the tree with function tags, which its labels do not have yet."""
+        """Return the tree with function tags added to its labels, which have none yet."""
         found = [
             [-1, *[row for name in names if (row := self.features.get(name)) is not None]]
             for names in _features(ctree, dtree)
@@ -142,7 +142,7 @@ def without_functions(ctree: CTree) -> CTree:
 
 
 def _classes(given: Sequence[tuple[str, ...]]) -> list[str]:
-    """Return what is to be learned of the function tags of each node."""
+    """Return the class that is to be learned for the function tags of each node."""
     whole, single = Counter(given), Counter(chain.from_iterable(given))
     learned = dict[tuple[str, ...], str]()
     for tags in whole:
@@ -153,7 +153,7 @@ def _classes(given: Sequence[tuple[str, ...]]) -> list[str]:
 
 
 def _features(ctree: CTree, dtree: DTree) -> Iterator[list[str]]:
-    """Yield the names of what is seen of each node [K]."""
+    """Yield the names of the features of each node [K]."""
     n, forms, tags = len(ctree.tokens), [*map(str.lower, ctree.tokens.forms)], ctree.tokens.tags
     heads, _ = repair_heads(dtree.heads)
     words = _words(forms, tags, heads, dtree.labels or ("",) * n)
@@ -192,7 +192,7 @@ def _features(ctree: CTree, dtree: DTree) -> Iterator[list[str]]:
 
 
 class _Word(NamedTuple):
-    """What a d-tree says of a word: its relation, form and tag of its head, and what else is seen of it."""
+    """What a d-tree says of a word: its relation, the form and tag of its head, and its other features."""
 
     relation: str
     up_form: str
@@ -203,7 +203,7 @@ class _Word(NamedTuple):
 def _words(
     forms: Sequence[str], tags: Sequence[str], heads: Sequence[int], labels: Sequence[str]
 ) -> list[_Word]:
-    """Return [n] what is seen of each word."""
+    """Return [n] the features of each word."""
     words, below = list[_Word](), modifiers_of(heads)
     rows = [("^", "^", "^"), *zip(forms, tags, labels, strict=True)]
     for (form, tag, relation), head, modifiers in zip(rows[1:], heads, below, strict=True):

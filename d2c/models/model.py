@@ -34,7 +34,7 @@ from d2c.trees.refinement import visible
 from d2c.trees.repair import Repairs
 
 MODEL_FORMAT = 2  # of the model directory
-_OTHERS = {  # what people take for one, by a file in it
+_OTHERS = {  # what people take for a model, by a file in it
     "meta.json": "a pipeline of spaCy's; `d2c train --dparser pipeline:spacy:NAME` makes a model of it",
     "dparser.json": "the d-parser of a model; the model is the directory above",
     "tagger.json": "the tagger of a model; the model is the directory above",
@@ -54,7 +54,7 @@ NO_TAGGER = "words need a tagger, and this model has none; train it with --tagge
 
 @dataclass(frozen=True)
 class ModelSettings:
-    """What `model.json` says: names of route, d-parser and tagger, and the rest as of `Model`.
+    """What `model.json` says: names of route, d-parser and tagger; other fields as in `Model`.
 
     files: digest of each file of the model, by its path; None: not known
     """
@@ -75,7 +75,7 @@ class ModelSettings:
             raise ValueError("tagger and tags do not fit together")
 
     def named(self) -> dict[str, object]:
-        """Return what is said, and not by default, but for the digests."""
+        """Return the settings that are not at their defaults, without the digests."""
         default = {one.name: one.default for one in fields(self)}
         said = vars(self).items()
         return {name: value for name, value in said if value != default[name] and name != "files"}
@@ -86,17 +86,17 @@ class Model:
     """A fitted route and a trained d-parser, with the names under which they are registered.
 
     tagger: a trained tagger and its name, where the model has one
-    tags:   what route and d-parser were trained on, `gold` or `predicted` by the tagger; one that finds tags
-            predicts them, and given ones (`gold`) are seen by the route alone
+    tags:   what route and d-parser were trained on, `gold` or `predicted` by the tagger. A d-parser that
+            finds tags predicts its own; tags that are given (`gold`) are then for the route alone
     language: whose rules cut text, as spaCy calls it; None: English, or what the d-parser's pipeline does
-    arcs:   one of ARCS: whether the route looks among all likely arcs, or over the one d-tree
-    calibration: what makes probabilities of the route's confidences, where it was learned
-    functions: what adds function tags to c-trees, where it was learned
-    cuts:   what it has learned of where words are cut, beyond the rules of its language
+    arcs:   one of ARCS: whether the route looks at one d-tree or among all likely arcs
+    calibration: makes probabilities of the route's confidences, where it was learned
+    functions: adds function tags to c-trees, where it was learned
+    cuts:   what was learned of where words are cut, beyond the rules of the language
     small_letters: whether tagger, d-parser and route read sentences in capitals as if in small letters, and
             typographic marks and `"` as the Penn Treebank's; their trees have the words as given. All models
             read -LRB- and -RRB- as brackets
-    f1:     in percent, that its card says, by the part of a treebank; of models that vote
+    f1:     in percent, by the part of a treebank, as the model's card says; only for models that vote
 
     A d-parser that comes with tags of its own is the tagger of a model that has no other.
     """
@@ -131,7 +131,7 @@ class Model:
         timeout: float | None = None,
         arcs: str | None = None,
     ) -> Self:
-        """Return what `train` left.
+        """Return the model that `train` left in a directory.
 
         parse_command: the command of a d-parser `cmd`
         allow_pipeline: the name of a d-parser `pipeline`, `spacy:NAME` or `stanza:LANGUAGE`: loading one may
@@ -160,7 +160,7 @@ class Model:
         return model
 
     def save(self, directory: Path, trained: Path) -> None:
-        """Write the model into a directory, d-parser and tagger as they were trained in one."""
+        """Write the model into a directory; d-parser and tagger are copied from where they were trained."""
         for part in ("dparser", "tagger") if self.tagger_name else ("dparser",):
             if directory != trained:
                 shutil.copytree(trained / part, directory / part)
@@ -185,12 +185,12 @@ class Model:
         model_files.write_settings(directory / SETTINGS, MODEL_FORMAT, settings)
 
     def calibrate(self, ctrees: Iterable[CTree], learned: Iterable[CTree]) -> None:
-        """Learn how far confidences can be trusted, as it parses held-out sentences; some of them, where they
-        are very many.
+        """Learn from parses of held-out sentences how far confidences can be trusted; from some of the
+        sentences, where they are very many.
 
         ctrees:  gold ones, from which neither d-parser nor route has learned, though they may have chosen
                  among states
-        learned: those that they have learned from
+        learned: those that d-parser and route have learned from
         """
         if not self.route.abilities.confidences or self.dparser.abilities.in_order:
             return
@@ -210,12 +210,12 @@ class Model:
         return (spelled(ctree, dtree.tokens.forms) for dtree, ctree in zip(given, ctrees, strict=True))
 
     def read(self, dtree: DTree) -> DTree:
-        """Return a d-tree with its words in the letters in which the route reads them."""
+        """Return a d-tree with its words in the spelling in which the route reads them."""
         return as_read(dtree, self.small_letters)
 
     @property
     def least(self) -> float:
-        """Return the probability of an arc from which on the route looks at it."""
+        """Return how probable an arc must be for the route to look at it."""
         abilities = self.route.abilities
         looks = self.arcs == "packed" and abilities.packed_arcs and not abilities.k_best_arcs
         return self.route.arcs_.least if looks else LEAST
@@ -223,8 +223,8 @@ class Model:
     def parse_dependencies(self, sentences: Iterable[Tokens], least: float = LEAST) -> Iterator[DTree]:
         """Yield the d-tree of each sentence; its packed arcs, if any, are of this probability or more.
 
-        Sentences with words that have no tag (an empty one) are tagged by the model's tagger; all are, where
-        route and d-parser were trained on its tags. Raises ModelError where there is no tagger.
+        Sentences with words that have no tag (an empty one) are tagged by the model's tagger; if route and
+        d-parser were trained on its tags, all are. Raises ModelError where there is no tagger.
         """
         given, seen = tee(sentences)
         small = self.small_letters
@@ -256,7 +256,7 @@ class Model:
 
 
 def load_models(directories: Sequence[Path], **given: Any) -> list[Model]:
-    """Load models that parse together, each as `Model.load` does; what some d-parsers alone are loaded with
+    """Load models that parse together, each as `Model.load` does. An argument that only some d-parsers take
     (`allow_pipeline`, ...) is for these. Raises ModelError."""
     names = [read_model_settings(directory).dparser for directory in directories]
     said = [key for key, value in given.items() if value is not None]
@@ -286,9 +286,9 @@ def _load_route(path: Path, name: str) -> Route:
 def read_model_settings(directory: Path, parts: Sequence[str] = ()) -> ModelSettings:
     """Return what `model.json` of a model directory says. Raises ModelError.
 
-    parts: folders whose files must be those that `save` wrote, as far as there are digests, which models of
-           version 0.2.0 do not have. They do not protect against deliberate changes, as a digest can be
-           changed along with its file; so no loader relies on them
+    parts: folders whose files must be those that `save` wrote, if there are digests; models of version 0.2.0
+           have none. Digests do not protect against deliberate changes, as a digest can be changed along with
+           its file; so no loader relies on them
     """
     path = Path(directory) / SETTINGS
     if not path.is_file():
@@ -308,8 +308,8 @@ def read_model_settings(directory: Path, parts: Sequence[str] = ()) -> ModelSett
 def parsing(
     dparser: DependencyParser, packed: bool, least: float = LEAST
 ) -> Callable[[Iterable[Tokens]], Iterator[DTree]]:
-    """Return how a d-parser parses: with packed arcs of this probability or more, where it gives them, or
-    without."""
+    """Return how a d-parser parses: with packed arcs of this probability or more, where these are wanted and
+    it gives them, or without."""
     packs = packed and dparser.abilities.packed_arcs
     return partial(dparser.parse_packed, least=least) if packs else dparser.parse
 
@@ -322,10 +322,10 @@ class AbbreviationFile:
 
 
 def save_abbreviations(sentences: Iterable[Tokens], directory: Path) -> None:
-    """Write the abbreviations of a treebank: words that it has more often with a full stop than without, and
-    more than once.
+    """Write the abbreviations of a treebank: words that it has more than once, and more often with a full
+    stop than without.
 
-    `cat.` of a catalogue is none where cats are written of. Single letters and numbers are left to the rules.
+    Where cats are written of, `cat.` of a catalogue is none. Single letters and numbers are left to rules.
     """
     counts = Counter(form for tokens in sentences for form in tokens.forms)
     words = Counter[str]()
@@ -340,7 +340,7 @@ def save_abbreviations(sentences: Iterable[Tokens], directory: Path) -> None:
 
 
 def load_abbreviations(directory: Path) -> tuple[str, ...]:
-    """Return what `save_abbreviations` wrote, nothing where it was not asked to. Raises ModelError."""
+    """Return what `save_abbreviations` wrote; nothing if it has written nothing. Raises ModelError."""
     if not (directory / _ABBREVIATIONS).is_file():
         return ()
     return model_files.read_as(directory / _ABBREVIATIONS, 1, AbbreviationFile).abbreviations

@@ -1,4 +1,4 @@
-"""Models by name: those of the directories that $D2C_MODELS names, those that come with d2c, installed ones.
+"""Models by name: those in the directories of $D2C_MODELS, those that come with d2c, installed ones.
 
 An installed distribution offers a model as an entry point `NAME = "PACKAGE"` of the group `d2c.models`: the
 package's folder is the model's directory. Nothing of it is imported, and it needs no Python file.
@@ -24,8 +24,8 @@ from d2c.dparsers.graph.directory import OF_OPENVINO, OF_TORCH, absent, is_compi
 DEFAULTS = "en", "en-small"  # the first one whose packages are installed
 DIRECTORIES = "D2C_MODELS"  # names directories of models, with os.pathsep between them
 CARD = "card.json"
-SETTINGS = "model.json"  # what makes a directory a model
-ENTRY_POINTS = "d2c.models"  # the group of those that name models
+SETTINGS = "model.json"  # the file that makes a directory a model
+ENTRY_POINTS = "d2c.models"  # the group of entry points that name models
 BUNDLED = "d2c"
 _PACKAGES = "spacy", *OF_TORCH  # that a model may need
 
@@ -33,7 +33,7 @@ _PACKAGES = "spacy", *OF_TORCH  # that a model may need
 class Available(NamedTuple):
     """A model that has a name.
 
-    source: `d2c`, a folder that $D2C_MODELS names, or the distribution that has it, with its version
+    source: `d2c`, a folder of $D2C_MODELS, or the distribution that has the model, with its version
     """
 
     name: str
@@ -45,16 +45,16 @@ _ONE_SENTENCE = "a sentence is read from a file or from standard input: echo ...
 
 
 def find(name: str | Path | None = None) -> Path:
-    """Return the directory of a model: of the default one, of that name, or the one that is given.
+    """Return the directory of a model: of the default one, of the one with this name, or the one given.
 
     The default is `en`, or `en-small` where packages that `en` needs are missing.
 
-    A directory that is a model comes before a name. Raises ModelError for what is neither.
+    A directory that is a model comes before a name. Raises ModelError for neither a directory nor a name.
     """
     wanted = str(name or default())
     if directory := known(name) if name else _named().get(wanted):
         return directory
-    if name and os.path.isdir(wanted):  # no, too, of what is too long for a name
+    if name and os.path.isdir(wanted):  # False, too, for what is too long for a name
         return Path(wanted)  # loading it will report what is wrong
     names = ", ".join(sorted(_named())) or "none"
     problem = f"{wanted}: is no model: neither a directory nor a name; known names: {names}"
@@ -73,7 +73,8 @@ def default() -> str:
 def missing(directory: Path) -> list[str]:
     """Return the packages that a model's card says it was built with, and that are not installed.
 
-    A card says only which of `_PACKAGES`: to look for others would import what it names.
+    Only `_PACKAGES` are looked for: to look for others would import what a card names. Those of torch are not
+    needed where OpenVINO computes the d-parser.
     """
     versions = card_of(directory).get("versions")
     packages = versions if isinstance(versions, dict) else {}
@@ -83,7 +84,7 @@ def missing(directory: Path) -> list[str]:
 
 
 def extra_of(directory: Path) -> str:
-    """Return the extra of d2c that has what a model with a network over an encoder parses with."""
+    """Return the extra of d2c with what a model with a network over an encoder needs in parsing."""
     return "fast" if _is_compiled(directory) else "transformers"
 
 
@@ -103,12 +104,12 @@ def scores_of(directory: Path) -> dict[str, float]:
 
 
 def passed_over() -> list[str]:
-    """Say which folders of $D2C_MODELS and which installed models are passed over, and why."""
+    """Return messages that say which folders of $D2C_MODELS and installed models are passed over, and why."""
     return _found()[1]
 
 
 def hides(directory: Path) -> str:
-    """Return what is to be said of a broken model that has the name of one that comes with d2c, or ""."""
+    """Return what to say of a broken model that has the name of one that comes with d2c, or ""."""
     bundled = _bundled() / directory.name
     if not is_model(bundled) or bundled.resolve() == directory.resolve():
         return ""
@@ -126,12 +127,12 @@ def is_model(directory: Path) -> bool:
 
 
 def known(name: str | Path) -> Path | None:
-    """Return the directory of a model, broken perhaps, of which it or the name is given, if it is one."""
+    """Return the directory of the model at a path or with a name, broken perhaps; None if there is none."""
     return Path(name) if is_model(Path(name)) else _named().get(str(name))
 
 
 def nearest(name: str) -> str:
-    """Return the name of the model that is spelt most like this, or "" where none is like it."""
+    """Return the name of the model that is spelt most like this, or "" where none is similar."""
     from difflib import get_close_matches  # only here: it is for what is misspelt
 
     return next(iter(get_close_matches(name, _named(), 1, 0.7)), "")
@@ -142,7 +143,7 @@ def _named() -> dict[str, Path]:
 
 
 def _found() -> tuple[dict[str, Available], list[str]]:
-    """Return the first model of each name, and what there is to say of those that are passed over.
+    """Return the first model of each name, and messages about those that are passed over.
 
     Models of $D2C_MODELS hide those that come with d2c; those of installed distributions hide none.
     """
@@ -173,7 +174,7 @@ def _offered() -> Iterator[tuple[str, str, str]]:
 
 
 def _places(package: str) -> list[Path]:
-    """Return the folders of a package, without importing it: `find_spec` imports what lies above one."""
+    """Return the folders of a package, without importing it: `find_spec` imports what an inner one is in."""
     top, *inner = package.split(".")
     try:
         spec = find_spec(top)

@@ -1,8 +1,8 @@
 """Words in other letters than those of a treebank, read as if in these: capitals, and typography.
 
-Models learn from few sentences in capitals, and words that they know in small letters are unknown to them in
-capitals. Two words in capitals may be abbreviations, as in `(620 KB EPS)`, more are not likely to be. For
-quotation marks treebanks of the Penn Treebank's kind have `` and '', and no typographic ones. -LRB- is how
+Models learn from few sentences in capitals; in capitals they do not recognize words that they know in small
+letters. Two words in capitals may be abbreviations, as in `(620 KB EPS)`; more are not likely to be. For
+quotation marks, treebanks of the Penn Treebank's kind have `` and '', and no typographic ones. -LRB- is how
 their files escape a bracket, and how words that were cut elsewhere often have it.
 """
 
@@ -35,9 +35,9 @@ _MARKS = re.compile(f'["’{"".join(map(re.escape, TYPOGRAPHIC | FULL_WIDTH | MO
 
 
 def as_in_treebanks(forms: Forms) -> Forms:
-    """Return the words as models of English have learned them: `small`, with the treebanks' marks.
+    """Return the words as models of English have learned them: as `small` does, with the treebanks' marks.
 
-    Of `"` the first, third, ... one opens, unless it is the last word; “ closes what „ has opened.
+    The first, third, ... `"` opens, unless it is the last word; “ closes what „ has opened.
     """
     joined = "".join(forms)
     if "B-" not in joined and not _MARKS.search(joined):
@@ -57,7 +57,7 @@ def as_in_treebanks(forms: Forms) -> Forms:
 
 
 def small(forms: Forms) -> Forms:
-    """Return the words of a sentence in small letters, if it has no small letter, and three words or more in
+    """Return the words of a sentence in small letters if it has no small letter, and at least three words in
     capitals; otherwise as they are."""
     if "".join(forms).isupper() and sum(map(str.isupper, forms)) >= _FEWEST:
         return tuple(map(str.lower, forms))
@@ -65,8 +65,8 @@ def small(forms: Forms) -> Forms:
 
 
 def as_learned(forms: Forms, small_letters: bool) -> Forms:
-    """Return the words as a model reads them: `as_in_treebanks`, or, if not told to, with round brackets
-    for -LRB- and -RRB- alone, as treebanks are read."""
+    """Return the words as a model reads them: by `as_in_treebanks`, if it has `small_letters`; otherwise only
+    with round brackets for -LRB- and -RRB-, as treebanks are read."""
     if small_letters:
         return as_in_treebanks(forms)
     return tuple(map(unescape, forms)) if "RB-" in "".join(forms) else forms

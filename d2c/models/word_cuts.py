@@ -1,13 +1,13 @@
 """Words as a treebank cuts them: those of languages that are written without blanks, and parts of words.
 
-Of a language without blanks, whether a word ends between two characters is decided by itself, by a linear
-classifier over the n-grams of the characters around, and of their scripts: G. Neubig, Y. Nakata and S. Mori,
+In a language without blanks, a linear classifier decides separately for each place between two characters
+whether a word ends there, by n-grams of the characters around and of their scripts: Neubig, Nakata and Mori,
 "Pointwise Prediction for Robust, Adaptable Japanese Morphological Analysis" (ACL 2011). It needs no
-dictionary, and its words are those that tagger and d-parser have learned from. Features that share a slot
-share a weight. Linear time.
+dictionary, and its words are those that tagger and d-parser have learned from. Features are hashed into
+slots; those that share a slot share a weight. Linear time.
 
-Corpora like the Penn ones of historical English cut some words in two, and mark it: `bíl$ $inn`, the car in
-Icelandic. Where the ending of a word in text says so, it is cut, too.
+Corpora like the Penn ones of historical English cut some words in two, and mark this: `bíl$ $inn`, the car in
+Icelandic. Words of text are cut likewise where their endings say so.
 """
 
 from __future__ import annotations
@@ -35,26 +35,26 @@ from d2c.trees.ctree import Tokens
 
 WITHOUT_BLANKS = frozenset(("bo", "ja", "km", "lo", "my", "th", "zh"))  # languages, as spaCy calls them
 _FILE, _PARTS, _VERSION = "words.npz", "parts.json", 1
-_BITS = 20  # of a table of weights: with fewer, slots are shared so much that learning takes long
-_AROUND, _LONGEST = 3, 3  # characters to either side of a boundary that are seen; of an n-gram
+_BITS = 20  # of a table of weights: with fewer, so many features share slots that learning takes long
+_AROUND, _LONGEST = 3, 3  # characters that are seen on either side of a boundary; characters of an n-gram
 _MOST = 500_000  # characters of a treebank that are learned from, which take half a gigabyte
 _DECAY = 0.1  # inverse strength of the penalty on squared weights
 _SALT, _PRIME = 0x9E3779B97F4A7C15, np.uint64(0xD6E8FEB86659FD93)  # odd numbers without pattern
 _WRITTEN = re.compile(r"\S+")
 _MARK = "$"  # of parts of words
 _LONGEST_ENDING = 12  # characters
-_FEWEST = 2  # words of an ending of which something is learned
+_FEWEST = 2  # words with an ending that is learned
 
 
 @dataclass(frozen=True)
 class WordCuts:
-    """A classifier of boundaries. weights: [2^_BITS] of features; a word ends where their sum is above 0"""
+    """A classifier of boundaries. weights: [2^_BITS] of features; a word ends if their sum is above 0"""
 
     weights: Floats
 
     @classmethod
     def fit(cls, sentences: Iterable[Tokens]) -> Self:
-        """Learn from a treebank; evenly from some of it, where that is large."""
+        """Learn from a treebank; from an even sample of it, where it is large."""
         from scipy.sparse import csr_array
         from sklearn.svm import LinearSVC
 
@@ -66,7 +66,7 @@ class WordCuts:
             rows.append(np.stack([*_slots(text)], axis=1))
             ends.append(np.isin(np.arange(1, len(text)), [*accumulate(map(len, words))]))
         slots, right = np.concatenate(rows), np.concatenate(ends)
-        if right.all() or not right.any():  # each character is a word, or each sentence
+        if right.all() or not right.any():  # each character is a word, or each sentence is
             weights = np.zeros(1 << _BITS, np.float32)
             weights[0] = 1 if right.any() else -1
             return cls(weights)
@@ -120,7 +120,7 @@ def _slots(text: str) -> Iterator[NDArray[np.uint64]]:
 
 @lru_cache(1 << 16)
 def _script(character: str) -> int:
-    """Return a number for the script of a character, or for its kind: that of the first word of its name."""
+    """Return a number for the script of a character, or for its kind, by the first word of its name."""
     return crc32(unicodedata.name(character, "").partition(" ")[0].encode())
 
 
@@ -128,8 +128,8 @@ def _script(character: str) -> int:
 class WordParts:
     """Endings by which words are cut in two.
 
-    ends: how many characters from its end a word with an ending is cut, 0: nowhere; `^` stands before the
-          first character. The longest counts, and without any a word is whole
+    ends: by ending, how many characters from its end a word is cut, 0: nowhere; `^` stands before the first
+          character. The longest ending counts; a word without any is whole
     """
 
     ends: dict[str, Count]
@@ -154,12 +154,12 @@ class WordParts:
         return learned
 
     def cut(self, word: str) -> int:
-        """Return how many characters from its end a word, after `^`, is cut; 0: nowhere."""
+        """Return how many characters from its end a word, given with `^` before it, is cut; 0: nowhere."""
         begins = range(max(0, len(word) - _LONGEST_ENDING), len(word))
         return next((self.ends[word[begin:]] for begin in begins if word[begin:] in self.ends), 0)
 
     def over(self, words: Iterable[Word]) -> Iterator[Word]:
-        """Yield the words of a text, and in the place of some their two parts."""
+        """Yield the words of a text, some of them replaced by their two parts."""
         for form, begin, end in words:
             cut = self.cut(f"^{form.lower()}") if form.isalpha() and end - begin == len(form) else 0
             if 0 < cut < len(form):
@@ -191,7 +191,7 @@ def _cut_words(forms: Sequence[str]) -> Iterator[tuple[str, int]]:
 
 
 def cuts_of(language: str | None, sentences: Iterable[Tokens]) -> WordCuts | WordParts | None:
-    """Return what is learned of the words of a treebank in a language; None if that is nothing."""
+    """Return what is learned of the words of a treebank in a language; None if nothing is."""
     if language in WITHOUT_BLANKS:
         return WordCuts.fit(sentences)
     parts = WordParts.fit(sentences)

@@ -2,7 +2,7 @@
 
 They stand in the same table of weights. An arc is seen by its probability, in bins, with its rank among the
 likely heads of its word, with the two words, and with how far it reaches; a symbol that it makes, by the
-probability that the arc's label gives to it. The first templates of either kind have the logarithm of the
+probability that the arc's labels give it. The first two templates of either kind have the logarithm of the
 probability as their value, all others 1.
 """
 
@@ -19,8 +19,9 @@ from d2c.learning.kernels import inner, kernel, lean
 from d2c.learning.templates import atom_of, names_in, rows
 from d2c.packed.arcs import PackedArcs
 
-# bin: of the probability; rank: how many arcs of the word are more probable; own: whether it is in the
-# d-parser's tree; far: how far and in which direction; likely: whether no symbol has a more probable label
+# bin: of the probability; rank: how many arcs of the word are more probable; own: whether the arc is in the
+# d-parser's tree; heads: how many arcs the word has; far: how far, and in which direction, the arc reaches;
+# likely: whether no symbol has a more probable label
 FIELDS = ("bin", "rank", "own", "heads", "far", "likely", "tag[m]", "tag[h]", "word[m]")
 _BIN, _RANK, _OWN, _HEADS, _FAR, _LIKELY, _TAG_M, _TAG_H, _WORD_M = range(len(FIELDS))
 VALUED = 2  # templates of either kind with the logarithm as their value
@@ -31,7 +32,7 @@ ARC_TEMPLATES = rows(
     ),
     FIELDS,
 )
-# Conjoined with the symbol, but for the first and the last
+# Conjoined with the symbol, except the first and the last
 SYMBOL_TEMPLATES = rows(names_in("-, -, bin, bin likely, bin rank, likely own"), FIELDS)
 _BINS = np.log(
     [0.003, 0.01, 0.02, 0.04, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.995]
@@ -41,7 +42,7 @@ _MOST_RANK, _MOST_HEADS, _NEAR = 3, 4, np.float32(0.001)
 _OF_ARC, _OF_SYMBOL = 5, 6  # salts; parts have others, and pairs of the labeler greater keys
 
 # What features see of a token: its word, its tag, its head in the d-parser's own tree (1..n, 0 = root). A
-# sentence has a token of zeros before and behind; `d2c.cky.search.skeleton.TOKEN` has more fields
+# sentence has a token of zeros before and after it; `d2c.cky.search.skeleton.TOKEN` has more fields
 OBSERVED_TOKEN = np.dtype([(name, np.int32) for name in ("word", "tag", "head")], align=True)
 ObservedTokens = NDArray[np.void]  # [n + 2]
 
@@ -49,10 +50,10 @@ ObservedTokens = NDArray[np.void]  # [n + 2]
 class ArcFeatures(NamedTuple):
     """The features of A arcs, as slots of the table of weights, and their values.
 
-    arcs:    [A, features] of each arc
-    logs:    [A] logarithms of their probabilities
-    symbols: [A, S, features] of each symbol that an arc may make; without what labels say [0, 0, features]
-    labels:  [A, S] logarithms of the probability that an arc's label gives to each symbol, or [0, 0]
+    arcs:    [A, features] slots of each arc
+    logs:    [A] logarithms of the probabilities of arcs
+    symbols: [A, S, features] slots of each symbol that an arc may make; [0, 0, features] without labels
+    labels:  [A, S] logarithms of the probabilities that an arc's labels give to symbols, or [0, 0]
     """
 
     arcs: Longs
@@ -62,7 +63,7 @@ class ArcFeatures(NamedTuple):
 
     @classmethod
     def of(cls, observed: ObservedTokens, arcs: PackedArcs, labels: Floats, size: int) -> ArcFeatures:
-        """Return those of a sentence.
+        """Return the features of the arcs of a sentence.
 
         observed: [n + 2] tokens with the d-parser's own heads
         labels:   [A, S] as in the attribute, or [0, 0]
@@ -72,7 +73,7 @@ class ArcFeatures(NamedTuple):
         return cls(slots[0], arcs.logs, slots[1], labels)
 
     def scores(self, weights: Floats) -> tuple[Floats, Floats]:
-        """Return what each arc adds to a score [A], and what each symbol adds that it makes [A, S]."""
+        """Return what each arc adds to a score [A], and what each symbol that it may make adds [A, S]."""
         flat = self.symbols.reshape(-1, self.symbols.shape[-1])
         of_symbols = _totals(flat, self.labels.ravel(), weights)
         return _totals(self.arcs, self.logs, weights), of_symbols.reshape(self.labels.shape)
@@ -94,7 +95,7 @@ def _fill_numbers(
     """Write the fields of an arc into `numbers` [fields + 1].
 
     observed: [n + 2] tokens; begin: [n + 1]; heads, logs: [A]
-    place:    the word that the arc leads to, and its own place
+    place:    the word that the arc leads to, and the number of the arc
     """
     m, arc = place
     h, rank, distance = heads[arc], 0, 0
@@ -112,12 +113,12 @@ def _fill_numbers(
 
 @lean
 def _fill_symbols(labels: Floats, mask: int, numbers: Longs, slots: Longs) -> None:
-    """Write the slots [S, features] of the symbols that an arc may make. labels: [S] of this arc"""
+    """Write the `slots` [S, features] of the symbols that an arc may make. labels: [S] of this arc"""
     most, last = labels[0], len(SYMBOL_TEMPLATES) - 1
     for log in labels:
         most = max(most, log)
     for symbol in range(len(labels)):
-        if symbol and labels[symbol] == labels[symbol - 1]:  # as most do that have no label
+        if symbol and labels[symbol] == labels[symbol - 1]:  # as of most symbols that no label names
             for template in range(last + 1):
                 key = 1 if 0 < template < last else 0
                 slots[symbol, template] = (slots[symbol - 1, template] + key) & mask
@@ -153,7 +154,7 @@ def _slots(
 
 @kernel
 def _totals(slots: Longs, logs: Floats, weights: Floats) -> Floats:
-    """Return the sums of weights times values [N]. slots: [N, features]; logs: [N]"""
+    """Return the sums [N] of weights times values. slots: [N, features]; logs: [N]"""
     totals = np.zeros(len(slots), np.float32)
     for i in range(len(slots)):
         for feature in range(slots.shape[1]):
@@ -171,9 +172,9 @@ def _add_all(gradient: Gradient, slots: Longs, log: float, sign: float) -> None:
 
 @kernel
 def add_arcs(gradient: Gradient, features: ArcFeatures, places: Longs, symbols: Longs, sign: float) -> None:
-    """Add the features of arcs in a derivation to a gradient.
+    """Add the features of the arcs of a derivation to a gradient.
 
-    places: [P] the arcs, or -1; symbols: [P] what each of them makes, or -1
+    places: [P] the arc of each part, or -1; symbols: [P] the symbol that it makes, or -1
     """
     for i in range(len(places)):
         place, symbol = places[i], symbols[i]

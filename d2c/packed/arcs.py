@@ -1,9 +1,9 @@
 """Packed arcs: for each word of a sentence several likely heads, with their probabilities.
 
-A d-parser that is sure of a head gives one; where it is not, it gives those between which it hesitates. So
-the arcs of a sentence hold many d-trees at once, one of which is the parser's own. Of each arc it may say
-how probable labels are, too, and of each word how far the words below it probably reach. A d-tree may carry
-packed arcs: beside its own heads the other likely ones.
+A d-parser that is sure of a head gives one head; where it is not sure, it gives several. So the arcs of a
+sentence hold many d-trees at once, one of which is the parser's own. The parser may also say how probable the
+labels of each arc are, and how far the words below each word probably reach. A d-tree may carry packed arcs:
+its own heads, and beside them the other likely ones.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from d2c.base.arrays import Doubles, Floats, Ints, Longs
 from d2c.learning.weights import Arrays
 from d2c.trees.dtree import DTree
 
-LEAST = 0.002  # probability of an arc that a d-parser mentions
+LEAST = 0.002  # probability of an arc that a d-parser mentions, at least
 LEAST_LABEL = 1e-6  # probability of a label of an arc, at least
 
 
@@ -35,15 +35,15 @@ class ArcLabels(NamedTuple):
     logs: Floats
 
     def of(self, rows: NDArray[Any]) -> ArcLabels:
-        """Return those of some arcs, by their numbers [C]; for -1 all labels are equally probable."""
+        """Return the labels of some arcs, by their numbers [C]; for -1 all labels are equally probable."""
         logs = self.logs[rows]
         logs[np.asarray(rows) < 0] = -np.log(max(1, len(self.names)))
         return ArcLabels(self.names, logs)
 
     def summed(self, wanted: tuple[str, ...], names: tuple[str, ...]) -> Floats:
-        """Return the logarithms [A, W] for each of `wanted`, of the sum over the labels with this name.
+        """Return for each of the names `wanted` the logarithm of the probability of all its labels [A, W].
 
-        names: [L] what each label is called here
+        names: [L] what each label is called among `wanted`
         """
         shares = np.exp(self.logs) @ _alike(names, wanted)
         return np.log(np.maximum(shares, LEAST_LABEL)).astype(np.float32)
@@ -51,7 +51,7 @@ class ArcLabels(NamedTuple):
 
 @lru_cache
 def _alike(names: tuple[str, ...], others: tuple[str, ...]) -> Floats:
-    """Return 1 where names are the same, else 0, [L, W]."""
+    """Return [L, W] 1 where two names are the same, else 0."""
     same = [[name == other for other in others] for name in names]
     return np.array(same, np.float32).reshape(len(names), len(others))
 
@@ -59,10 +59,10 @@ def _alike(names: tuple[str, ...], others: tuple[str, ...]) -> Floats:
 class PackedArcs(NamedTuple):
     """The A arcs over n words.
 
-    begin: [n + 1] where in the others those of each word begin; every word has one at least
+    begin: [n + 1] where in the other arrays the arcs of each word begin; every word has at least one
     heads: [A] 1..n, or 0 for the root; for each word in order, without doubles
     logs:  [A] logarithms of probabilities, which sum to 1 for each word
-    labels: of the arcs, where the d-parser says how probable they are
+    labels: of the arcs, where the d-parser says how probable labels are
     yields: [2 * n * n] logarithms of the probabilities of the first, then of the last word of each word's
             yield, the words of its subtree, where the d-parser gives these
     """
@@ -79,11 +79,11 @@ class PackedArcs(NamedTuple):
         return len(self.heads) == len(self.begin) - 1
 
     def dependents(self) -> Ints:
-        """Return the word, from 0, that each arc leads to [A]."""
+        """Return [A] the word, from 0, that each arc leads to."""
         return np.repeat(np.arange(len(self.begin) - 1, dtype=np.int32), np.diff(self.begin))
 
     def places(self, dependents: NDArray[Any], heads: NDArray[Any]) -> Longs:
-        """Return where the arcs from heads [C] (0 = root) to words [C] (from 0) are; -1: there is none."""
+        """Return the numbers of the arcs from heads [C] (0 = root) to words [C] (from 0); -1: no such arc."""
         size = len(self.begin)
         keys = self.dependents().astype(np.int64) * size + self.heads
         wanted = np.asarray(dependents, np.int64) * size + heads
@@ -91,14 +91,14 @@ class PackedArcs(NamedTuple):
         return np.where(np.append(keys, -1)[found] == wanted, found, -1)
 
     def of_tree(self, heads: Sequence[int]) -> Longs:
-        """Return where the arcs of a d-tree are [n], by its heads (1..n, 0 = root); -1: there is none."""
+        """Return the numbers [n] of the arcs of a d-tree, by its heads (1..n, 0 = root); -1: no such arc."""
         return self.places(np.arange(len(heads)), np.array(heads))
 
     def kept(self, least: float, *trees: Sequence[int]) -> PackedArcs:
         """Return the arcs of this probability or more, and those of some trees, by their heads: 1..n, 0 =
-        root.
+        root. The probabilities of the arcs of a word sum to 1 again.
 
-        An arc that is in a tree alone counts as probable as the least one of its word.
+        An arc that is only in a tree counts as probable as the least probable arc of its word.
         """
         from d2c.packed.keeping import kept_arcs  # only here: it needs numba, which takes half a second
 
@@ -128,8 +128,8 @@ def arcs_of(probabilities: Doubles, heads: Sequence[int], least: float = LEAST) 
 
 
 def arc_labels_of(names: tuple[str, ...], shares: NDArray[Any]) -> ArcLabels:
-    """Return the labels of arcs by their shares [A, L], in proportion; all are equally probable for an arc
-    without any."""
+    """Return the labels of arcs, with probabilities in proportion to their shares [A, L]; for an arc without
+    shares all labels are equally probable."""
     shares = np.where(shares.any(axis=1, keepdims=True), shares, 1.0)
     shares = np.maximum(shares / shares.sum(axis=1, keepdims=True), LEAST_LABEL)
     return ArcLabels(names, np.log(shares).astype(np.float32))
@@ -142,7 +142,7 @@ def single(heads: Sequence[int]) -> PackedArcs:
 
 
 def to_arrays(arcs: PackedArcs) -> Arrays:
-    """Return packed arcs as arrays [A], the names of labels as UTF-8, a line each."""
+    """Return packed arcs as arrays [...]; the names of labels are UTF-8, one on a line."""
     names, logs = arcs.labels or ArcLabels((), np.zeros((0, 0), np.float32))
     said = np.frombuffer("\n".join(names).encode(), np.uint8)
     yields = np.zeros(0, np.float32) if arcs.yields is None else arcs.yields
@@ -152,7 +152,7 @@ def to_arrays(arcs: PackedArcs) -> Arrays:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PackedDTree(DTree):
-    """A d-tree with packed arcs, which a comparison leaves out: it equals the same d-tree without them."""
+    """A d-tree with packed arcs. Comparisons leave these out: it equals the same d-tree without them."""
 
     arcs: PackedArcs = field(kw_only=True, repr=False)
 
@@ -166,11 +166,11 @@ class PackedDTree(DTree):
 
 
 def packed_arcs(dtree: DTree) -> PackedArcs | None:
-    """Return the packed arcs of a d-tree; None where its d-parser was not asked for them."""
+    """Return the packed arcs of a d-tree; None if it has none."""
     return dtree.arcs if isinstance(dtree, PackedDTree) else None
 
 
 def with_packed_arcs(dtree: DTree, arcs: PackedArcs | None) -> DTree:
-    """Return the same d-tree with these packed arcs in place of its own; None: without any."""
+    """Return the same d-tree with these packed arcs in place of its own, or, for None, without any."""
     columns = {one.name: getattr(dtree, one.name) for one in fields(DTree)}
     return DTree(**columns) if arcs is None else PackedDTree(**columns, arcs=arcs)

@@ -1,12 +1,12 @@
 """The k best d-trees over packed arcs: trees with one root, by the sum of the logarithms of their arcs.
 
-Projective ones are derivations of Eisner's chart (COLING 1996) over these arcs, each d-tree one derivation,
-and the k best come as of any forest (Huang and Chiang, IWPT 2005; `d2c.learning.semirings.k_best`). Of all
-d-trees the best is a maximum spanning tree (`d2c.packed.spanning`); the others are looked for in subspaces,
-as Lawler (Management Science 1972) has it and Camerini, Fratta and Maffioli (Networks 1980) for spanning
-trees: those without the best one's arc to the first word that has a choice, those with it but without that to
-the second, and so on, of which the best is divided in turn. A subspace is searched only when its turn has
-come by a bound, the best arc of each word.
+Projective d-trees are derivations of Eisner's chart (COLING 1996) over these arcs, one for each d-tree, and
+the k best are found as in any forest (Huang and Chiang, IWPT 2005; `d2c.learning.semirings.k_best`). Of all
+d-trees the best is a maximum spanning tree (`d2c.packed.spanning`). The others are looked for in subspaces,
+as by Lawler (Management Science 1972), and by Camerini, Fratta and Maffioli (Networks 1980) for spanning
+trees: one without the best tree's arc to the first word that has a choice, one with this arc but without the
+arc to the second such word, and so on. The subspace with the next best tree is divided in turn. A subspace is
+searched only when its bound, the sum over the best arc of each word, is the best of what is left.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ class Scored(NamedTuple):
 
 
 def k_best_dtrees(arcs: PackedArcs, k: int, projective: bool, most: int = MOST_FOREST_EDGES) -> list[Scored]:
-    """Return the k best, all different, best first; fewer where there are no more.
+    """Return the k best d-trees, all different, best first; fewer where there are no more.
 
-    projective: only such. There are none where their forest has more edges than `most`
+    projective: only projective ones; then there are none if their forest has more edges than `most`
     """
     return _projective(arcs, k, most) if projective else _any(arcs, k)
 
 
 def _projective(arcs: PackedArcs, k: int, most: int) -> list[Scored]:
-    """Return the k best by Eisner's chart."""
+    """Return the k best projective d-trees, by Eisner's chart."""
     found = eisner_forest(arcs, most)
     if found is None:
         return []
@@ -60,11 +60,11 @@ def _projective(arcs: PackedArcs, k: int, most: int) -> list[Scored]:
 
 
 def eisner_forest(arcs: PackedArcs, most: int = MOST_FOREST_EDGES) -> tuple[Forest, Ints] | None:
-    """Return Eisner's chart over packed arcs, and the arc that each edge adds [E], -1 for none; None without
-    any tree, or with more edges than `most`.
+    """Return Eisner's chart over packed arcs, and the arc that each edge adds [E], -1 for none; None if there
+    is no tree, or if there are more edges than `most`.
 
-    Spans i..j of words are complete, with their head at the left or right end, or two such that face each
-    other. A word by itself is an axiom.
+    A span i..j of words is complete, with its head at the left or right end, or consists of two complete
+    spans that face each other. A word by itself is an axiom.
     """
     n, chart = len(arcs.begin) - 1, _Chart(len(arcs.begin) - 1)
     dependents: list[list[tuple[int, int]]] = [[] for _ in arcs.begin]  # of the root, then of each word; arcs
@@ -109,7 +109,7 @@ class _Chart:
 
 
 def _any(arcs: PackedArcs, k: int) -> list[Scored]:
-    """Return the k best, searched for in subspaces; a subspace is the arcs [A] that are left in it."""
+    """Return the k best d-trees, looked for in subspaces; a subspace says which arcs [A] are left in it."""
     begin, turn = arcs.begin[:-1], count()  # of equally good subspaces, the first
     every = np.ones(len(arcs.heads), np.bool_)
     waiting: list[tuple[float, int, Bools, Ints | None]] = [(0.0, next(turn), every, None)]
@@ -129,7 +129,7 @@ def _any(arcs: PackedArcs, k: int) -> list[Scored]:
 
 
 def _divided(arcs: PackedArcs, subspace: Bools, tree: Ints) -> Iterator[Bools]:
-    """Yield the subspaces of a subspace [A] without its best tree [n]."""
+    """Yield the subspaces into which a subspace [A], without its best tree [n], is divided."""
     subspace = subspace.copy()
     for a, b, own in zip(arcs.begin[:-1].tolist(), arcs.begin[1:].tolist(), tree.tolist(), strict=True):
         if subspace[a:b].sum() > 1:
@@ -148,7 +148,7 @@ def _best(arcs: PackedArcs, subspace: Bools) -> Ints | None:
     tree = likeliest[np.searchsorted(words[likeliest], np.arange(n))]
     if subspace[tree].all() and is_tree(arcs.heads[tree].tolist()):  # mostly
         return tree
-    table = np.full((n + 1, n), n * float(arcs.logs.min()) - 1)  # less than all that are left
+    table = np.full((n + 1, n), n * float(arcs.logs.min()) - 1)  # less than any tree of arcs that are left
     numbers = np.full((n + 1, n), -1, np.int32)
     table[arcs.heads[subspace], words[subspace]] = arcs.logs[subspace]
     numbers[arcs.heads, words] = np.where(subspace, np.arange(len(subspace)), -1)

@@ -12,7 +12,7 @@ from d2c.learning.kernels import kernel
 def kept_arcs(
     begin: Ints, heads: Ints, logs: Floats, trees: Longs, least: float
 ) -> tuple[Ints, Ints, Floats, Longs]:
-    """Return `begin`, `heads`, `logs` of what `PackedArcs.kept` returns; which of the arcs each is, or -1.
+    """Return `begin`, `heads`, `logs` as of `PackedArcs.kept`; the number of each arc, or -1: only in a tree.
 
     begin: [n + 1]; heads, logs: [A]; trees: [T, n] heads
     """

@@ -20,11 +20,11 @@ from d2c.trees.scores.brackets import bracket_scores, metric_for
 from d2c.trees.scores.matches import Matches
 
 HEADS_PER_WORD = 1.5
-FEWER = 1.2, 1.35, HEADS_PER_WORD  # that are tried by what has learned over packed arcs
+FEWER = 1.2, 1.35, HEADS_PER_WORD  # are tried for a route that has learned over packed arcs
 ONE_HEAD = 2.0  # more than any probability: only the d-tree's own heads are kept
-SCALES, THRESHOLDS = (0.5, 0.7, 1.0), (0.4, 0.5, 0.6, 0.7)  # of minimum Bayes risk, that are tried
-WEIGHTS = tuple(2.0**power for power in range(-3, 5))  # that are tried
-BEAM, WIDER = 2.5, 4.0  # of logarithms; the wider one takes longer, so it must gain so many points of F1:
+SCALES, THRESHOLDS = (0.5, 0.7, 1.0), (0.4, 0.5, 0.6, 0.7)  # are tried for minimum Bayes risk
+WEIGHTS = tuple(2.0**power for power in range(-3, 5))  # are tried for each weight
+BEAM, WIDER = 2.5, 4.0  # in logarithms; the wider one takes longer, so it must gain so many points of F1:
 GAIN = 0.15
 
 
@@ -33,14 +33,15 @@ class ArcScoring(NamedTuple):
 
     A model's files have them as a row in this order.
 
-    weight: of the logarithm of an arc's probability; least: probability of an arc that is kept
-    labels: of the logarithm of the probability of what its label says, where the d-parser gives that
+    weight: of the logarithm of an arc's probability; least: the least probability of an arc that is kept
+    labels: weight of the logarithm of the probability of what an arc's label says, if the d-parser gives it
     learned: 1 where weights of features (`d2c.packed.arc_features`) are added to these; else 0
-    scale, threshold: of minimum Bayes risk, of scores and of the support that constituents need (Goodman,
-             1996); scale 0: the best derivation is looked for
-    yields: of the logarithms of the probabilities of a dependent's first and last words, where it gives those
-    beam:    what is only in projective d-trees whose arcs and ends of yields have a product of probabilities
-             so much smaller than the best one's, in logarithms, is left out of a chart
+    scale, threshold: of minimum Bayes risk (Goodman, 1996): a factor of scores, and the support that a
+             constituent needs; scale 0: the best derivation is looked for
+    yields: weight of the logarithms of the probabilities of the first and last word of a dependent's yield,
+             if the d-parser gives these
+    beam:    what is only in projective d-trees that are further than this below the best one, by the sum of
+             the logarithms of the probabilities of arcs and ends of yields, is left out of a chart
     """
 
     weight: Scale = 1.0
@@ -54,7 +55,7 @@ class ArcScoring(NamedTuple):
 
 
 class OverArcs(Protocol):
-    """A route that looks among packed arcs; arcs_: what these count for."""
+    """A route that searches among packed arcs; arcs_: what these count for."""
 
     arcs_: ArcScoring
 
@@ -69,10 +70,10 @@ class OverArcs(Protocol):
 
 
 class RiskyRoute(OverArcs, Protocol):
-    """One that also looks for trees of minimum Bayes risk."""
+    """A route over packed arcs that also looks for trees of minimum Bayes risk."""
 
     def by_risk(self, dtree: DTree, scorings: Sequence[ArcScoring]) -> list[CTree]:
-        """Return the c-tree with the scale and the threshold of each scoring, all else as it is."""
+        """Return the c-tree for the scale and the threshold of each scoring, all else being as it is."""
         ...
 
 
@@ -81,10 +82,10 @@ def fit_scoring(
 ) -> None:
     """Give a route the scoring with which it has the best F1 on held-out d-trees with packed arcs.
 
-    numbers: what the route sees beside probabilities of arcs, by the names of weights
+    numbers: names of the weights of what the route sees beside the probabilities of arcs
 
-    Neither d-parser nor route has learned from these sentences. Weights of features stay in use. Raises
-    ValueError without arcs.
+    Neither d-parser nor route has learned from these sentences. `learned` stays as it is. Raises ValueError
+    if no d-tree has packed arcs.
     """
     parsed, learned = list(dtrees), route.arcs_.learned
     score = _score_of(route, ctrees, parsed)
@@ -94,7 +95,7 @@ def fit_scoring(
 
 def fit_chosen(route: OverArcs, ctrees: Iterable[CTree], dtrees: Iterable[DTree]) -> None:
     """Choose which arcs are kept, and what they count for, on held-out d-trees with packed arcs, for a route
-    that has learned over such; see `chosen`."""
+    that has learned over packed arcs; see `chosen`."""
     parsed = list(dtrees)
     route.arcs_ = chosen(_score_of(route, ctrees, parsed), route.arcs_, parsed)
 
@@ -116,10 +117,10 @@ def _score_of(
 def learn_scoring(
     score: Callable[[ArcScoring], float], dtrees: Iterable[DTree], numbers: Sequence[str] = ("labels",)
 ) -> ArcScoring:
-    """Return the one with which held-out d-trees with packed arcs score best; where their own heads alone
-    score as well, none but these are kept. Raises ValueError without arcs.
+    """Return the scoring with which held-out d-trees with packed arcs score best; where their own heads alone
+    score as well, only these are kept. Raises ValueError if no d-tree has packed arcs.
 
-    The weights of arcs and of other numbers that the d-parser gives are searched for in turn.
+    The weights of arcs, and of the other numbers that the d-parser gives, are searched for in turn.
     """
     given, score = list(dtrees), cache(score)
     best = ArcScoring(least=least_probability(given))
@@ -132,12 +133,12 @@ def learn_scoring(
 
 
 def _gives(dtrees: Sequence[DTree], name: str) -> bool:
-    """Return whether the packed arcs of some d-trees have these numbers."""
+    """Return whether packed arcs of some of the d-trees have numbers of this name."""
     return any(getattr(packed_arcs(dtree), name, None) is not None for dtree in dtrees)
 
 
 def _better(score: Callable[[ArcScoring], float], scoring: ArcScoring, name: str) -> ArcScoring:
-    """Return the scoring with the best weight of this name, if that is better than its own."""
+    """Return the scoring with the best weight of this name, or as it is, if that is not better."""
     found = scoring._replace(**{name: best_weight(lambda weight: score(scoring._replace(**{name: weight})))})
     return found if score(found) > score(scoring) else scoring
 
@@ -145,19 +146,19 @@ def _better(score: Callable[[ArcScoring], float], scoring: ArcScoring, name: str
 def _widened(
     score: Callable[[ArcScoring], float], scoring: ArcScoring, dtrees: Sequence[DTree]
 ) -> ArcScoring:
-    """Return the scoring with the wider beam where ends of yields count, and it gains enough: what they leave
-    out may be right if they say of arcs what these say themselves, as posteriors of one chart do."""
+    """Return the scoring with the wider beam where ends of yields count, and it gains enough: ends of yields
+    that only repeat what arcs say, as posteriors of the same chart do, may leave out what is right."""
     wide = scoring._replace(beam=WIDER)
     counts = scoring.yields > 0 and _gives(dtrees, "yields")
     return wide if counts and score(wide) > score(scoring) + GAIN else scoring
 
 
 def chosen(score: Callable[[ArcScoring], float], scoring: ArcScoring, dtrees: Iterable[DTree]) -> ArcScoring:
-    """Return the one whose threshold, and whose weight of arcs, score best on held-out d-trees, for what has
-    learned over packed arcs: the d-parser is better than those of folds, which have learned from fewer
-    sentences.
+    """Return the scoring with the best threshold, weights and beam on held-out d-trees, for a route that has
+    learned over packed arcs: the d-parser is better than those of the folds, whose arcs the route has seen
+    and which have learned from fewer sentences.
 
-    Threshold, weights and, since these may change it, threshold again are searched for in turn; then a beam.
+    Threshold, weights and, since these may change it, threshold again are chosen in turn; then the beam.
     """
     given, score = list(dtrees), cache(score)
     thresholds = [least_probability(given, number) for number in FEWER]
@@ -169,7 +170,7 @@ def chosen(score: Callable[[ArcScoring], float], scoring: ArcScoring, dtrees: It
 
 
 def fit_weights(route: OverArcs, ctrees: Iterable[CTree], dtrees: Iterable[DTree]) -> None:
-    """Choose what packed arcs count for as `fit_chosen`, but keep the same arcs."""
+    """Choose what packed arcs count for as `fit_chosen` does, but keep the same arcs."""
     parsed = list(dtrees)
     route.arcs_ = reweighted(cache(_score_of(route, ctrees, parsed)), route.arcs_, parsed)
 
@@ -184,8 +185,8 @@ def reweighted(
 
 def fit_risk(route: RiskyRoute, ctrees: Iterable[CTree], dtrees: Iterable[DTree]) -> list[float]:
     """Give a route the scale and threshold of minimum Bayes risk with which it has the best F1 on held-out
-    d-trees with packed arcs; none, unless those that are best on either half are better than best derivations
-    on the other half. Return by how much they are, in points of F1, on the second and the first half."""
+    d-trees with packed arcs. It gets none unless those that are best on one half beat best derivations on the
+    other half, both ways. Return their gains in points of F1 on the second and on the first half."""
     gold, plain = list(ctrees), route.arcs_._replace(scale=0.0, threshold=0.0)
     metric, middle = metric_for(gold, route.gaps_), len(gold) // 2
     tried = [plain._replace(scale=scale, threshold=least) for scale, least in product(SCALES, THRESHOLDS)]
@@ -204,8 +205,8 @@ def fit_risk(route: RiskyRoute, ctrees: Iterable[CTree], dtrees: Iterable[DTree]
 
 
 def least_probability(dtrees: Iterable[DTree], heads_per_word: float = HEADS_PER_WORD) -> float:
-    """Return the probability from which on arcs are kept, so that words have about so many heads; their own
-    are kept in any case. Raises ValueError where no d-tree has packed arcs."""
+    """Return the least probability of arcs that are kept, such that words have about so many heads; the
+    d-trees' own heads are kept in any case. Raises ValueError if no d-tree has packed arcs."""
     words, others = 0, [np.zeros(0, np.float32)]
     for dtree in dtrees:
         arcs = packed_arcs(dtree)
@@ -222,8 +223,8 @@ def least_probability(dtrees: Iterable[DTree], heads_per_word: float = HEADS_PER
 
 
 def best_weight(score: Callable[[float], float]) -> float:
-    """Return the one of WEIGHTS with the best mean of its own score, twice, and its neighbours': a few
-    hundred sentences have peaks by chance. Of equally good ones that nearest to 1."""
+    """Return the best of WEIGHTS by a mean of its own score, which counts twice, and those of its neighbours:
+    on a few hundred sentences there are peaks by chance. Of equally good ones, the one nearest to 1."""
     found = [score(weight) for weight in WEIGHTS]
     around = zip(found[:1] + found[:-1], found, found[1:] + found[-1:], strict=True)
     means = [(before + 2 * own + after) / 4 for before, own, after in around]

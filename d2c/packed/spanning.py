@@ -1,8 +1,8 @@
 """Maximum spanning trees: of all d-trees over a sentence the one with the greatest sum of scores of its arcs.
 
 The best projective tree is found by Eisner's chart (COLING 1996) in time n³, the best of all by the algorithm
-of Chu and Liu (1965) and Edmonds (1967) in time n², as Tarjan (1977) does. Most often the best heads of all
-words are a tree, and nothing is searched.
+of Chu and Liu (1965) and Edmonds (1967) in time n², as by Tarjan (1977). Most often the best heads of all
+words form a tree, and no search is needed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from d2c.trees.repair import cycles_of
 def spanning_tree(scores: Doubles, projective: bool = False) -> tuple[int, ...]:
     """Return the heads (1..n, 0 for the one root) of the tree with the greatest sum of scores.
 
-    scores: [n + 1, n] of each head, and each word
+    scores: [n + 1, n] of each head (0 = root) for each word
     """
     heads = tuple(map(int, scores.argmax(axis=0)))
     if is_tree(heads) and not (projective and not is_projective(heads)):
@@ -28,10 +28,11 @@ def spanning_tree(scores: Doubles, projective: bool = False) -> tuple[int, ...]:
 def eisner(scores: Doubles) -> tuple[int, ...]:
     """Return the heads of the best projective tree over scores [n + 1, n].
 
-    Spans i..j of words have an arc between their ends or are complete, and a head at the left or right end.
+    A span i..j of words is complete, with its head at the left or right end, or consists of two complete
+    spans that face each other.
     """
     n = scores.shape[1]
-    # [from, to]: complete spans with their head at the left end, at the right end; where they were split
+    # [from, to]: complete spans with their head at the left end, at the right end; where spans were split
     left, right = np.zeros((n, n)), np.zeros((n, n))
     split = np.zeros((3, n, n), np.int64)
     joined = np.zeros((n, n))  # of i..j the best of two complete spans that face each other
@@ -41,7 +42,7 @@ def eisner(scores: Doubles) -> tuple[int, ...]:
             halves = left[i, i:j] + right[i + 1 : j + 1, j]
             split[0, i, j] = i + int(halves.argmax())
             joined[i, j] = halves.max()
-            # An arc from i to k, complete on both sides of k; from j to k likewise.
+            # An arc from i to k, where k has all its dependents on both sides; an arc from j to k likewise.
             ends = joined[i, i + 1 : j + 1] + scores[i + 1, i + 1 : j + 1] + left[i + 1 : j + 1, j]
             split[1, i, j] = i + 1 + int(ends.argmax())
             left[i, j] = ends.max()
@@ -55,8 +56,8 @@ def eisner(scores: Doubles) -> tuple[int, ...]:
 def _follow(split: Longs, root: int) -> tuple[int, ...]:
     """Return the heads of the best derivation.
 
-    split: [3, n, n] where spans of each kind were split, see `eisner`. A span is complete with its head at
-    the left (1) or right (2) end."""
+    split: [3, n, n] where spans of each kind were split, see `eisner`: two that face each other (0), or
+    complete with the head at the left (1) or right (2) end."""
     n = split.shape[1]
     heads, waiting = [0] * n, [(2, 0, root), (1, root, n - 1)]
     while waiting:
@@ -75,8 +76,8 @@ def _follow(split: Longs, root: int) -> tuple[int, ...]:
 def chu_liu_edmonds(scores: Doubles) -> tuple[int, ...]:
     """Return the heads of the best tree over scores [n + 1, n], projective or not.
 
-    Arcs of the root lose more than all others can make up for, so that there is one (Stanojević and Cohen,
-    EMNLP 2021). A cycle becomes one node, its first word; what led to others of its words leads there.
+    Arcs of the root are lowered by more than all others can make up for, so only one is taken (Stanojević and
+    Cohen, EMNLP 2021). A cycle becomes one node, its first word; arcs to its other words lead there.
     """
     n = scores.shape[1]
     graph = np.full((n + 1, n + 1), -np.inf)  # [head, modifier]

@@ -1,4 +1,4 @@
-"""Files with parses of the same sentences side by side, to be voted on (`d2c.routes.voting`)."""
+"""Voting on files with parses of the same sentences, which are read side by side (`d2c.routes.voting`)."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ Row = Sequence[Sentence | None]  # the parses of a sentence; None where a parser
 class Voting(NamedTuple):
     """A way to vote: on constituents, or on arcs.
 
-    combine: the first of the parses of a row, with what they have in common, its support, and a threshold
-    learn:   weights, from pairs of a gold parse and those of m parsers
+    combine: makes one parse of those in a row, given the support of votes and a threshold (not for arcs)
+    learn:   learns weights from pairs of a gold parse and the parses of m parsers
     """
 
     combine: Callable[[Row, Support, float], Sentence]
@@ -66,7 +66,7 @@ VOTINGS = {
 
 
 def voting_of(files: Iterable[Path], reading: Reading) -> str:
-    """Return the name of the voting for some files: arcs if all are CoNLL-U, constituents if none is.
+    """Return the key in VOTINGS for files: arcs if all are d-trees in CoNLL-U, constituents if none is.
 
     Raises FormatError where only some are.
     """
@@ -78,7 +78,7 @@ def voting_of(files: Iterable[Path], reading: Reading) -> str:
 
 
 def parses_of(files: Sequence[Path], reading: Reading) -> Iterator[list[Sentence | None]]:
-    """Yield the parses [files] of each sentence over the first one's words; None where it was not parsed.
+    """Yield the parses [files] of each sentence, over the words of the first parse; None for a failed parse.
 
     Raises FormatError where a file ends before another, or has other words.
     """
@@ -104,7 +104,7 @@ def parses_of(files: Sequence[Path], reading: Reading) -> Iterator[list[Sentence
 
 
 def _over(sentence: Sentence, tokens: Tokens) -> Sentence:
-    """Return a parse over tokens that are only written differently."""
+    """Return a parse over other tokens, which differ from its own only in spelling."""
     ctree, dtree = sentence.ctree, sentence.dtree
     return replace(
         sentence,
@@ -115,12 +115,12 @@ def _over(sentence: Sentence, tokens: Tokens) -> Sentence:
 
 
 def _failed(sentence: Sentence) -> bool:
-    """Return whether it could not be parsed; treebanks have a marked empty tree in its place."""
+    """Return whether a sentence could not be parsed; in treebanks a marked empty tree takes its place."""
     return sentence.error is not None or is_failed(sentence.tokens)
 
 
 def load_weights(path: Path | None, kind: str, parsers: int) -> VotingWeights | None:
-    """Load the weights of a file, if one is named. Raises ModelError where they are of something else."""
+    """Load weights from a file, if there is one. Raises ModelError for another kind or number of parsers."""
     if path is None:
         return None
     weights = VotingWeights.load(path)
@@ -137,8 +137,9 @@ def combined(
     weights: VotingWeights | None,
     threshold: float | None,
 ) -> Iterator[Sentence]:
-    """Yield the combination of each sentence, numbered as the lines of a file; where no parser could parse it
-    it has failed. Raises FormatError."""
+    """Yield the combined parse of each row, with the row's number as its line; a sentence that no parser
+    could parse has an error. Raises FormatError.
+    """
     support = weights or equal_votes
     least = threshold if threshold is not None else weights.threshold if weights else MAJORITY
 

@@ -1,7 +1,7 @@
 """The input of `d2c parse`: CoNLL-U, JSON lines, text with a sentence on each line, and free text.
 
-All are streams of lines. A line or sentence that cannot be read keeps its place among the others: it is a
-sentence without tokens that says what is wrong.
+All are streams of lines. A line or sentence that cannot be read keeps its place among the others: it becomes
+a sentence without tokens, whose error says what is wrong.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from d2c.trees.formats.format import check_text
 from d2c.trees.formats.registry import treebank_called
 
 _BYTE_ORDER_MARK = "\ufeff"
-_UNDECODED = re.compile("[\ud800-\udfff\0]")  # NUL; what is no UTF-8, by `surrogateescape`
+_UNDECODED = re.compile("[\ud800-\udfff\0]")  # NUL; bytes that are not UTF-8, by `surrogateescape`
 _WORD = re.compile(rf"[^{BLANKS}]+")
 
 _NO_TAG, _NO_HEAD = "_", -1
-_START = 4096  # characters of a file, which show what it is
+_START = 4096  # characters at the beginning of a file, which show its kind
 _TAGGED_START = re.compile(r"(?:#.*\n|\s)*\d+(?:[-.]\d+)?\t")
 _OBJECT = re.compile(r'\s*\{[ \t]*"')
 _TREE = re.compile(r"\s*\([-A-Z0-9_]*\s*\([-A-Z0-9=$|+]+[\s(]")
@@ -47,11 +47,11 @@ _PAGE = re.compile(
 class InputKind(NamedTuple):
     """A kind of input.
 
-    words: cuts a line into words, told whether it begins inside a quotation; None where these are given, and
-           perhaps tags
+    words: cuts a line into words, given rules and whether it begins inside a quotation; None where the input
+           has words, and perhaps tags
     split: whether the lines must be cut into sentences first
-    suffixes: how files of it are called in directories
-    read:  yields the sentences of lines of a file with this name, where words are given
+    suffixes: endings by which files of this kind are found in directories
+    read:  yields the sentences of a file, given its lines and its name, where the input has words
     """
 
     words: Callable[[str, TextRules, bool], Iterable[Word]] | None
@@ -66,8 +66,8 @@ class InputKind(NamedTuple):
 
 
 def read_sentences(paths: Paths, kind: str, rules: TextRules = PENN) -> Iterator[Sentence]:
-    """Yield the sentences of files (`-`: standard input) of one of KINDS, which say of several their file.
-    Empty lines are none.
+    """Yield the sentences of files (`-`: standard input), all of one of KINDS; if there are several files,
+    each sentence names its own. Empty lines are skipped.
 
     rules: cut text into words and sentences
     Raises FormatError for a file that cannot be read at all.
@@ -83,12 +83,12 @@ def read_sentences(paths: Paths, kind: str, rules: TextRules = PENN) -> Iterator
 def sentences_of(
     lines: Iterable[str], kind: str, rules: TextRules = PENN, file: str = "<text>"
 ) -> Iterator[Sentence]:
-    """Yield the same of lines, each with its line break; errors name a file."""
+    """Yield the sentences of lines, each with its line break. file: its name in errors"""
     cut_words, split, _, read = KINDS[kind]
     if cut_words is None:
         yield from read(lines_of(lines, mark=""), file)
         return
-    numbered = lines_of(lines, mark=" ")  # offsets stay as they are
+    numbered = lines_of(lines, mark=" ")  # a blank for the mark: offsets stay right
     for bad, run in groupby(numbered, lambda line: _UNDECODED.search(line.text) is not None):
         for line in split_sentences(run, rules) if split and not bad else run:
             if bad:
@@ -98,10 +98,10 @@ def sentences_of(
 
 
 def kind_of(path: Path) -> str:
-    """Return the kind of input that a file is by its name, or else by how it begins: free text, if nothing
-    else; CoNLL-U where that cannot be seen.
+    """Return the kind of input, a key of KINDS, that a file's name or beginning shows: CoNLL-U for an empty
+    file, or a pipe whose beginning cannot be seen; `split` (free text) where nothing shows another kind.
 
-    Raises FormatError for a treebank and a page of the web, and for what is no text.
+    Raises FormatError for a treebank, for HTML, and for a file that is not text.
     """
     start = first_characters(path, _START).removeprefix("\xef\xbb\xbf")
     if not start or is_called(path, TAGGED_NAMES) or _TAGGED_START.match(start):
@@ -122,7 +122,7 @@ def kind_of(path: Path) -> str:
 def sentence_of_line(
     line: Line, file: str, words_of: Callable[[str, TextRules, bool], Iterable[Word]], rules: TextRules
 ) -> Sentence:
-    """Return the sentence that a line is, or one that says why it cannot be cut into words."""
+    """Return the sentence on a line, or a refused one that says why the line cannot be cut into words."""
     try:
         found = [*words_of(line.text, rules, line.quoted)]
     except (ValueError, TimeoutError) as error:  # NLTK gives up after 5 seconds
@@ -141,10 +141,10 @@ def sentence_of_words(
     require: Any = None,
     forbid: Any = None,
 ) -> Sentence:
-    """Return a sentence of words and tags (empty, or none at all: to be tagged), or one that says why it
-    cannot be parsed.
+    """Return the sentence with these words and tags, or a refused one that says why it cannot be parsed.
 
-    require, forbid: constituents, as of `SpanConstraints.of`
+    tags:            an empty tag, or no tags at all, if a tagger is to find them
+    require, forbid: constituents, as for `SpanConstraints.of`
     """
     tags = tags or ("",) * len(forms)
     try:
@@ -165,7 +165,7 @@ def sentence_of_words(
 
 
 def _check_length(forms: Iterable[str]) -> None:
-    """Raise ValueError for a sentence of words that is too long."""
+    """Raise ValueError for words that have more than LONGEST characters together."""
     if (size := sum(map(len, forms))) > LONGEST:
         raise ValueError(f"{size:,} characters in one sentence, more than the {LONGEST:,} that may be")
 
@@ -175,7 +175,7 @@ def _why(line: str) -> str:
 
 
 def lines_of(stream: Iterable[str], mark: str = _BYTE_ORDER_MARK) -> Iterator[Line]:
-    """Yield the lines of a file; `mark` stands for a byte order mark."""
+    """Yield the lines of a file, numbered; `mark` replaces a byte order mark at the beginning."""
     begin = 0
     for number, text in enumerate(stream, 1):
         if number == 1 and text.startswith(_BYTE_ORDER_MARK):
@@ -185,7 +185,7 @@ def lines_of(stream: Iterable[str], mark: str = _BYTE_ORDER_MARK) -> Iterator[Li
 
 
 def _tokenized(text: str, _: TextRules = PENN, quoted: bool = False) -> Iterator[Word]:
-    """Yield the words between blanks. Raises ValueError for words of other spaces alone, or too many."""
+    """Yield the words between blanks. Raises ValueError for a word of white space, or a line too long."""
     if len(text) > LONGEST:
         _check_length(match[0] for match in _WORD.finditer(text))
     for number, match in enumerate(_WORD.finditer(text), 1):
@@ -197,7 +197,7 @@ def _tokenized(text: str, _: TextRules = PENN, quoted: bool = False) -> Iterator
 def sentences_of_conllu(lines: Iterable[Line], file: str, xpos: bool = False) -> Iterator[Sentence]:
     """Yield the sentences of CoNLL-U.
 
-    xpos: as of `blocks_of`
+    xpos: as for `blocks_of`
     """
     count = 0
     for begin, block, chunk in blocks_of(lines, xpos):
@@ -212,7 +212,7 @@ def sentences_of_conllu(lines: Iterable[Line], file: str, xpos: bool = False) ->
 
 
 def _check_block(block: Sequence[Line], file: str) -> None:
-    """Raise FormatError for a sentence of CoNLL-U that holds what no text has, or is too long."""
+    """Raise FormatError for a sentence of CoNLL-U that is too long or has NUL or bytes that are not UTF-8."""
     for line in block:
         if _UNDECODED.search(line.text):
             raise FormatError(file, line.number, 1, _why(line.text))
@@ -224,7 +224,7 @@ def _check_block(block: Sequence[Line], file: str) -> None:
 
 
 def _of_dtree(dtree: DTree, line: int) -> Sentence:
-    """Return a sentence of CoNLL-U: with empty tags if no word has one, with a d-tree if it has heads."""
+    """Return a sentence of CoNLL-U: its tags are empty if no word has one, its d-tree None without heads."""
     tokens = dtree.tokens
     if set(tokens.tags) == {_NO_TAG}:
         tokens = replace(tokens, tags=("",) * len(tokens))
@@ -246,11 +246,12 @@ def _json(lines: Iterable[Line], file: str) -> Iterator[Sentence]:
 
 
 def blocks_of(lines: Iterable[Line], xpos: bool = False) -> Iterator[tuple[int, list[Line], Chunk]]:
-    """Yield of each sentence of CoNLL-U where it begins, its lines, and their text with empty lines between.
+    """Yield each sentence of CoNLL-U: the number of its first line, its lines, and their text with the empty
+    lines between them.
 
-    Comments between empty lines are those of the sentence that follows, which begins behind them.
+    Comments alone between empty lines belong to the next sentence, which begins after them.
 
-    xpos: whether UPOS and XPOS before these lines are known to hold two tagsets
+    xpos: whether earlier lines have shown that UPOS and XPOS hold two tagsets
     """
     held = list[Line]()
     for empty, group in groupby(lines, lambda line: not line.text.strip()):

@@ -1,8 +1,8 @@
 """The fields of a sentence in JSON lines and in tables: one writer, and one reader of both.
 
 `d2c parse --to json` writes a line for each sentence, `d2c corpus` a row of Parquet (`d2c.corpora.rows`).
-FIELDS says what both hold. A field that stands there as `Sentence` has it needs no more than its line there,
-with `plain`. The lines that `d2c parse --json` reads are such lines, too, with constraints in place of trees.
+FIELDS says what both hold. A field that is written just as `Sentence` has it is declared only there, with
+`plain`. The lines that `d2c parse --json` reads have the same form, with constraints in place of trees.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ def _nothing(_: Sentence) -> None:
 class Field(NamedTuple):
     """A field of JSON lines, a column of tables, or both.
 
-    json:   its value in JSON, left out where it is None
-    arrow:  its type in tables, one of `d2c.corpora.rows.TYPES`; "" where it is no column
-    column: its value there
+    json:   its value in JSON; if it is None, the field is left out
+    arrow:  its type in tables, one of `d2c.corpora.rows.TYPES`; "" if it is no column
+    column: its value in tables
     """
 
     name: str
@@ -56,7 +56,7 @@ class Field(NamedTuple):
 
 
 _PLAIN = {one.name: one for one in fields(Sentence) if "arrow" in one.metadata}
-PLAIN = tuple(_PLAIN)  # the names of fields that stand everywhere as in `Sentence`
+PLAIN = tuple(_PLAIN)  # the names of fields that are written everywhere as `Sentence` has them
 
 
 def _plain(name: str) -> Field:
@@ -70,7 +70,7 @@ def _plain(name: str) -> Field:
 
 
 def _unless_failed(value: Callable[[Sentence], Any], otherwise: Any = None) -> Callable[[Sentence], Any]:
-    """Return what gives a value of sentences that were parsed: it is None, or something else, of others."""
+    """Return a function that gives a value of a sentence, `otherwise` if it failed or the value is empty."""
     return lambda sentence: otherwise if sentence.error else value(sentence) or otherwise
 
 
@@ -79,7 +79,7 @@ _tags = _unless_failed(lambda sentence: [*sentence.tree.tokens.tags], [])
 
 
 def _spans(sentence: Sentence) -> list[dict[str, Any]]:
-    """Return a span for each node, the higher first."""
+    """Return the spans of all nodes from left to right, the higher of two at the same token first."""
     return [span.to_dict() for span in spans_of(sentence.tree, None, sentence.confidences, sentence.source)]
 
 
@@ -93,7 +93,7 @@ def _alternatives(sentence: Sentence) -> list[dict[str, Any]]:
 def _bracket(sentence: Sentence) -> str | None:
     try:
         return format_tree(sentence.tree)
-    except ValueError:  # what no brackets hold, as an empty tag
+    except ValueError:  # for what brackets cannot hold, such as an empty tag
         return None
 
 
@@ -135,22 +135,23 @@ GIVEN = frozenset(one.name for one in FIELDS) | {*_CONSTRAINTS}  # what lines of
 
 
 def to_json(sentence: Sentence) -> dict[str, Any]:
-    """Return what a line holds of a sentence with a c-tree, or with an error.
+    """Return the fields of the JSON line for a sentence with a c-tree or an error.
 
-    A span has its label, its first token and the one after its last, its head token; its tokens where it has
-    gaps; its first character and the one after its last where the input was text; its confidence if known.
+    A span has its label, its first token and the one after its last, and its head token if known; if it has
+    gaps, all its tokens; if the input was text, its first character and the one after its last; and its
+    confidence if known.
     """
     values = ((one.name, one.json(sentence)) for one in FIELDS)
     return {name: value for name, value in values if value is not None}
 
 
 def format_json(sentence: Sentence) -> str:
-    """Return one line, as of `to_json`."""
+    """Return the line of a sentence, as `to_json` describes it."""
     return json.dumps(to_json(sentence), ensure_ascii=False) + "\n"
 
 
 def format_tree(ctree: CTree) -> str:
-    """Return brackets on one line; discbracket for a tree with gaps, and where brackets would be read so."""
+    """Return brackets on one line; discbracket for gaps, and where brackets would be taken for it."""
     brackets = format_bracket(ctree) if ctree.is_continuous() else ""
     return brackets if brackets and not is_discbracket(brackets) else format_discbracket(ctree)
 
@@ -167,9 +168,9 @@ def read_parsed(path: AnyPath, form: CFormat, options: Options, refuse: Refuse =
 
 
 def read_given(line: str) -> tuple[tuple[str, ...], tuple[str, ...], Any, Any]:
-    """Return the words of a line of input, their tags (empty: to be found), and what is required and
-    forbidden, as it stands there. A line of `format_json` is one, too. Raises ValueError, also for a field
-    that is called almost as a constraint is: other fields are ignored, and it would be lost."""
+    """Return the words of a line of input, their tags (empty if a tagger is to find them), and the required
+    and forbidden spans as the line has them. A line of `format_json` can be read, too. Raises ValueError,
+    also for a name close to `require` or `forbid`: other fields are ignored, and the spans would be lost."""
     with shaped(_NO_WORDS):
         shown = json.loads(line, parse_constant=no_number)
         tokens = parsed_words(shown, tagged=False)
@@ -183,7 +184,7 @@ def read_given(line: str) -> tuple[tuple[str, ...], tuple[str, ...], Any, Any]:
 
 
 def _sentence(shown: dict[str, Any]) -> Sentence:
-    """Return the sentence of what a line or a row holds."""
+    """Return the sentence that the fields of a line or a row describe."""
     if shown.get("error"):
         sentence = Sentence(Tokens((), ()), **_plain_of(shown))
         error = check_text(str(shown["error"]))
@@ -203,7 +204,7 @@ def _sentence(shown: dict[str, Any]) -> Sentence:
 
 
 def _plain_of(shown: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields that stand in a line as in `Sentence`."""
+    """Return the fields of PLAIN that a line has. Raises TypeError for a value of another type."""
     found = {name: shown[name] for name in _PLAIN if shown.get(name) is not None}
     for name, value in found.items():
         if type(value) is not type(_PLAIN[name].default):
@@ -213,12 +214,12 @@ def _plain_of(shown: dict[str, Any]) -> dict[str, Any]:
 
 
 def _offsets(shown: Any, text: str, n: int) -> Offsets:
-    """Return where n words are in the text. Raises ValueError for what are no places of words in order."""
+    """Return the offsets [n] of words in the text. Raises ValueError unless they fit n words in order."""
     offsets = tuple([(start, end) for start, end in shown])
     flat = [*chain.from_iterable(offsets)]
     if not {*map(type, flat)} <= {int} or (flat and not 0 <= min(flat) <= max(flat) < 1 << 63):
         raise ValueError("its offsets are not pairs of numbers of characters")
-    of_tokens = (one for one, _ in groupby(offsets))  # the words of a token have its characters
+    of_tokens = (one for one, _ in groupby(offsets))  # words cut from one token share its offsets
     in_order = flat == sorted(flat) or (one := [*chain.from_iterable(of_tokens)]) == sorted(one)
     if len(offsets) != n or not in_order or (text and len(text) != flat[-1] - flat[0]):
         raise ValueError(f"its offsets are not those of {many(n, 'token')}, one after the other in its text")

@@ -13,12 +13,12 @@ from d2c.models.model import ARCS
 TAGGED, JSON = "conllu", "json"
 TEXTS = ("text", "tokenized", "split")
 INPUTS = (TAGGED, *TEXTS, JSON)
-# Of files, how they end
+# Endings of the names of files
 TAGGED_NAMES, TEXT_NAMES, JSON_LINES = (".conllu", ".conll"), (".txt", ".text"), (".json", ".jsonl")
-_CALLED = {"format_name": "format"}  # options that are not called as their settings
-_KINDS = {TAGGED: "CoNLL-U", "text": "a sentence on each line"}  # `corpus` has no such options
-_FOLLOW = ("ctrees", "confidences")  # settings that are set by others
-CUT = "sentence cut into pieces"  # what it is called among repairs
+_CALLED = {"format_name": "format"}  # options whose names differ from those of their settings
+_KINDS = {TAGGED: "CoNLL-U", "text": "a sentence on each line"}  # which `corpus` has no options for
+_FOLLOW = ("ctrees", "confidences")  # settings that follow from others
+CUT = "sentence cut into pieces"  # its name among the counts of repairs
 _OF_MODEL = ("device", "parse_command", "allow_pipeline", "timeout", "arcs")
 
 
@@ -26,10 +26,10 @@ _OF_MODEL = ("device", "parse_command", "allow_pipeline", "timeout", "arcs")
 class ParseOptions(Settings):
     """What the input is, how the model is loaded, and what is wanted of each sentence.
 
-    kind:        of the input, as `d2c.parsing.input` describes it
-    ctrees:      whether c-trees are wanted beside d-trees; confidences: those of their nodes, too
-    functions:   whether labels have function tags
-    device, parse_command, allow_pipeline, timeout, arcs: as of `Model.load`
+    kind:        the kind of input, a key of `d2c.parsing.input.KINDS`
+    ctrees:      whether c-trees are wanted beside d-trees; confidences: whether those of their nodes are, too
+    functions:   whether function tags are added to labels
+    device, parse_command, allow_pipeline, timeout, arcs: as for `Model.load`
     """
 
     kind: str = setting(TAGGED, choices=INPUTS)
@@ -72,12 +72,12 @@ class ParseOptions(Settings):
 
     @property
     def of_model(self) -> dict[str, Any]:
-        """Return the arguments of `Model.load` beside the directory."""
+        """Return the arguments of `Model.load` except the directory."""
         return {name: getattr(self, name) for name in _OF_MODEL}
 
 
 def told_changes(changes: Mapping[str, tuple[Any, Any]]) -> str:
-    """Return which options an output was made with, and what they are now: `with --best 3 (now 5)`."""
+    """Return in words which options an output was made with that differ now: `with --best 3 (now 5)`."""
     told = (_told(name, *values) for name, values in changes.items() if name not in _FOLLOW)
     return ", ".join(told) or "with other settings"
 

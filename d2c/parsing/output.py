@@ -18,8 +18,8 @@ from d2c.trees.formats.registry import FORMATS
 
 
 def format_dtree(sentence: Sentence) -> str:
-    """Return a sentence of CoNLL-U with the input's comments and columns, but the d-tree's heads, labels and
-    tags; one more comment says why it could not be parsed."""
+    """Return a sentence in CoNLL-U with the comments and columns of the input, and the heads, labels and tags
+    of the d-tree; for a failed sentence, a comment says why it could not be parsed."""
     dtree, tokens = sentence.dtree, sentence.tokens
     assert dtree is not None
     if sentence.error:
@@ -30,10 +30,10 @@ def format_dtree(sentence: Sentence) -> str:
 class OutputFormat(NamedTuple):
     """A format of `d2c parse`.
 
-    text:        of a sentence that has what is shown; raises ValueError for what the format cannot hold
-    header:      before all sentences; suffixes: of files, where no treebank format has them
+    text:        writes a sentence with the trees that are shown; raises ValueError for what cannot be held
+    header:      text before all sentences; suffixes: endings of files, if it is no format of treebanks
     ctrees:      whether it shows c-trees, not d-trees
-    confidences: whether it shows those of their nodes, and other c-trees of a sentence
+    confidences: whether it shows the confidences of nodes, and several c-trees of a sentence
     """
 
     text: Callable[[Any], str]
@@ -46,7 +46,7 @@ class OutputFormat(NamedTuple):
 def _of_ctrees(write: Writer[CTree]) -> OutputFormat:
     def text(one: Sentence) -> str:
         tree = one.tree
-        if not one.error:  # the input's words, and what it says of them, with the tags of the tree
+        if not one.error:  # the columns and comments of the input, with the tags of the tree
             tree = replace(tree, tokens=replace(one.tokens, tags=tree.tokens.tags))
         return write.text(tree, one.number)
 
@@ -61,5 +61,5 @@ OUTPUTS = {
 
 
 def format_by_name(path: Path, formats: Mapping[str, Any] = OUTPUTS) -> str | None:
-    """Return which of some formats (here not those of treebanks) the name of a file says."""
+    """Return the format with the ending of a file's name, or None; in OUTPUTS, treebank formats have none."""
     return next((name for name, form in formats.items() if ending_of(path) in form.suffixes), None)

@@ -1,7 +1,8 @@
-"""Where `d2c parse` writes: standard output, or OUT.part, which becomes OUT when all is done.
+"""The output of `d2c parse`: standard output, or OUT.part, which becomes OUT when all is done.
 
-OUT.part grows by whole batches, and the journal OUT.part.log says how far: its header has the settings, then
-comes a row for each batch. After a kill, all that its last whole row says is there; the rest is cut off.
+OUT.part grows by whole batches. The journal OUT.part.log has the settings in its header and, for each batch,
+a row that says how much is finished. After a kill, all that the last whole row says is there; the rest of
+OUT.part is cut off.
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ Handler = Callable[[int, FrameType | None], Any]
 class Finished:
     """How much of the input is parsed.
 
-    sentences: of the input; digest: of the batches that they were in
-    refused:   how many of them could not be parsed
-    length:    of OUT.part, in bytes
+    sentences: how many sentences of the input; digest: the digest of these
+    refused:   how many of these could not be parsed
+    length:    the length of OUT.part in bytes
     """
 
     sentences: int = 0
@@ -54,7 +55,7 @@ class Finished:
         self.repairs.add(done.repairs)
 
     def rest(self, batches: Iterator[Batch], file: str) -> Iterator[Batch]:
-        """Yield the batches that are left. Raises FormatError where those before are not what is finished."""
+        """Yield the unfinished batches. Raises FormatError if others than the finished ones precede."""
         sentences, digest = 0, ""
         while sentences < self.sentences and (batch := next(batches, None)):
             sentences, digest = sentences + len(batch.sentences), batch.digest
@@ -72,7 +73,7 @@ class Finished:
 
 
 def is_finished(output: Path, sources: Iterable[Path]) -> bool:
-    """Return whether an output is whole, and was written after all that it was made of."""
+    """Return whether an output is whole, and no older than any of its sources."""
     target = Path(os.path.realpath(output))
     if not target.is_file() or Path(f"{target}.part").exists():
         return False
@@ -84,14 +85,14 @@ def is_finished(output: Path, sources: Iterable[Path]) -> bool:
 def written(
     output: Path, header: str, settings: Mapping[str, Any], resume: bool
 ) -> Iterator[tuple[Finished, Write]]:
-    """Provide how much is finished from before, and a function that writes batches to a file (`-`: stdout).
+    """Provide how much an earlier run finished, and a function that writes batches to a file (`-`: stdout).
 
-    header:   before all sentences
-    settings: what the output depends on beside the input
-    resume:   go on where an interrupted run was, if there is one
+    header:   text before all sentences
+    settings: what the output depends on, besides the input
+    resume:   whether to continue an interrupted run, if there is one
 
-    Raises FormatError for what cannot be written, and for what an interrupted run left of other settings, or
-    left at all without `resume`.
+    Raises FormatError for an output that cannot be written, and for one that an interrupted run left with
+    other settings, or left at all if it is not to be resumed.
     """
     target = Path(os.path.realpath(output))  # through a link, the file it leads to is replaced
     if str(output) != "-" and (target.is_file() or not target.exists()):
@@ -149,7 +150,7 @@ def _part(
 
 
 def _finished(journal: Journal, path: Path, settings: Mapping[str, Any], resume: bool) -> Finished:
-    """Return what the last row of a journal says. Raises FormatError where a run cannot go on from there."""
+    """Return what a journal's last row says is finished. Raises FormatError where a run cannot resume."""
     if len(journal.lines) < 2 or not path.exists():
         return Finished()
     problem, changes = f"is not what {path.name}.log says; delete it to begin anew", journal.changes(settings)
@@ -167,9 +168,9 @@ def _finished(journal: Journal, path: Path, settings: Mapping[str, Any], resume:
 
 @contextmanager
 def whole_texts(stream: BinaryIO) -> Iterator[Callable[[str], None]]:
-    """Provide a function that writes texts and flushes; signals wait until the text at hand is written.
+    """Provide a function that writes a text and flushes; a signal waits until the current text is written.
 
-    A second one does not wait: who reads the output may have stopped reading.
+    A second signal does not wait: the program that reads the output may have stopped reading.
     """
     waiting: list[tuple[int, FrameType | None]] = []
     handlers: dict[int, Handler] = {}
@@ -186,7 +187,7 @@ def whole_texts(stream: BinaryIO) -> Iterator[Callable[[str], None]]:
         writing = True
         rest = text.encode()
         try:
-            while rest:  # without a buffer (PYTHONUNBUFFERED) a signal ends a write before its end
+            while rest:  # without a buffer (PYTHONUNBUFFERED) a signal may cut a write short
                 rest = rest[stream.write(rest) :]
             stream.flush()
         finally:
@@ -198,7 +199,7 @@ def whole_texts(stream: BinaryIO) -> Iterator[Callable[[str], None]]:
     if threading.current_thread() is threading.main_thread():
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             before = signal.getsignal(number)
-            if callable(before):  # not where it is ignored
+            if callable(before):  # not if the signal is ignored
                 handlers[number] = before
                 signal.signal(number, receive)
     try:

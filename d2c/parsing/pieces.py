@@ -1,12 +1,12 @@
-"""Sentences of very many words, cut into pieces, each of which is parsed as a sentence of its own.
+"""Very long sentences, cut into pieces, each of which is parsed as a sentence of its own.
 
-So the time and the memory of a sentence grow with its words, whatever d-parser and route take for some words.
-What has hundreds of words between two full stops is hardly a sentence: a transcript, a table, a list, code.
+So time and memory grow linearly with the length of a sentence, whatever d-parser and route take for a piece.
+Hundreds of words between two full stops are rarely a sentence: rather a transcript, a table, a list, or code.
 
-Pieces are about equally long. Near each of the places where they would meet, a piece ends after the mark that
-most likely ends something (a full stop, then a semicolon, then a comma); where there is none, where the
-fewest arcs cross, of the d-tree that the d-parser finds over the words around. Trees of pieces become
-children of one root, whose label is that of most of them.
+Pieces are about equally long. Near each planned end, a piece ends after the mark that most likely ends
+something (a full stop, else a semicolon, else a comma). Without such a mark, it ends at the place that is
+crossed by the fewest arcs of the d-tree that the d-parser finds for the words around. The trees of the pieces
+become children of one root, which has the label that most of their roots have.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.transforms import under_one_root
 
-_NO_LABEL = "X"  # of the root over words without constituents
-LABEL = "dep"  # of the arc from the root of a piece, which no d-parser has seen: UD's word for it
-_NEAR = 8  # of the words that a piece may have, this part is looked at on each side of where it would end
-# After which words a piece ends, if it can: the first of these kinds that is there.
+_NO_LABEL = "X"  # of the root over pieces without constituents
+LABEL = "dep"  # of the arc to the root of a piece, which no d-parser has seen: UD's unspecified dependency
+_NEAR = 8  # 1/8 of the words that a piece may have are looked at on each side of its planned end
+# Marks after which a piece may end, in groups, the preferred group first.
 _MARKS = (frozenset(".!?…。！？"), frozenset(";:；：—–") | {"--"}, frozenset(",，、"))
-_CLOSING = frozenset("'\"”’»)]}）") | {"''", "-RRB-", "-RSB-", "-RCB-"}  # which stay with what is before them
+_CLOSING = frozenset("'\"”’»)]}）") | {"''", "-RRB-", "-RSB-", "-RCB-"}  # which stay with the word before
 
 Arcs = Callable[[Iterable[Tokens]], Iterator[DTree]]
 
 
 def pieces_of(sentences: Sequence[Sentence], most: int, arcs: Arcs) -> list[list[Sentence]]:
-    """Return the pieces of each sentence, of at most so many words; one that has no more is its only piece.
+    """Return the pieces of each sentence, of at most `most` words; a sentence without more is its only piece.
 
-    arcs: finds d-trees
+    arcs: yields a d-tree for each of some tokens
     """
     plans = [_plan(one, most) if len(one.tokens) > most else [] for one in sentences]
     open_, windows = list[tuple[list[int], int, int, int]](), list[Tokens]()
@@ -54,7 +54,7 @@ def pieces_of(sentences: Sequence[Sentence], most: int, arcs: Arcs) -> list[list
 
 
 def whole_of(sentence: Sentence, pieces: Sequence[Sentence]) -> Sentence:
-    """Return a sentence with the trees of its pieces; with their error, if one of them has any."""
+    """Return a sentence with the joined trees of its pieces or, if any has an error, with the first error."""
     if len(pieces) == 1:
         return pieces[0]
     if error := next((one.error for one in pieces if one.error), None):
@@ -77,16 +77,16 @@ def whole_of(sentence: Sentence, pieces: Sequence[Sentence]) -> Sentence:
 
 
 def _plan(sentence: Sentence, most: int) -> list[int]:
-    """Return where pieces end, but for the last one, before marks and arcs are looked at."""
+    """Return the planned ends of all pieces except the last, before marks and arcs are looked at."""
     n, reach = len(sentence.tokens), most // _NEAR
     count = -(-n // (most - 2 * reach))
     return [n * i // count for i in range(1, count)]
 
 
 def _after_mark(forms: Sequence[str], end: int, reach: int) -> int | None:
-    """Return where a piece ends after a mark: of the likeliest kind, the nearest one; None: there is none."""
+    """Return the end of a piece after a mark, the nearest of the preferred group; None without a mark."""
     best: tuple[int, int, int] | None = None
-    low = max(0, end - 2 * reach)  # or closing marks alone would lead each place back to the beginning
+    low = max(0, end - 2 * reach)  # else a run of closing marks would lead back to the beginning
     for place in range(end - reach, end + reach + 1):
         last = place - 1
         while last > low and forms[last] in _CLOSING:
@@ -99,11 +99,11 @@ def _after_mark(forms: Sequence[str], end: int, reach: int) -> int | None:
 
 
 def _least_crossed(heads: Sequence[int], begin: int, end: int, reach: int) -> int:
-    """Return where a piece ends, the nearest place that the fewest arcs cross.
+    """Return the end of a piece: the place that the fewest arcs cross, the nearest to `end` of several.
 
-    heads: of the words from begin on
+    heads: of the words from `begin` on, counted from there (1..n, 0 = root)
     """
-    changes = [0] * (len(heads) + 1)  # of how many arcs are open before each word
+    changes = [0] * (len(heads) + 1)  # in the number of arcs that cross the place before each word
     for m, head in enumerate(heads):
         if head:
             a, b = sorted((m, head - 1))
@@ -115,7 +115,7 @@ def _least_crossed(heads: Sequence[int], begin: int, end: int, reach: int) -> in
 
 
 def _cut(sentence: Sentence, ends: Sequence[int]) -> list[Sentence]:
-    """Return the pieces of a sentence that end at these words."""
+    """Return the pieces of a sentence, given where all but the last end."""
     tokens = sentence.tokens
     spans = [*pairwise([0, *ends, len(tokens)])]
     return [
@@ -125,7 +125,7 @@ def _cut(sentence: Sentence, ends: Sequence[int]) -> list[Sentence]:
 
 
 def _inside(wanted: SpanConstraints | None, a: int, b: int) -> SpanConstraints | None:
-    """Return the constraints within some words, counted from there; `whole_of` sees to the others."""
+    """Return the constraints inside a piece, counted from its first word; `whole_of` enforces the others."""
     if wanted is None:
         return None
     inside = [
@@ -137,7 +137,7 @@ def _inside(wanted: SpanConstraints | None, a: int, b: int) -> SpanConstraints |
 
 
 def _joined_dtree(dtrees: Sequence[DTree], given: Tokens) -> DTree:
-    """Return the d-tree over the words of several, all of which but the first hang from its root."""
+    """Return one d-tree of several: the root of each later one becomes a modifier of the first one's root."""
     root = next((m for m, head in enumerate(dtrees[0].heads, 1) if not head), 1)
     heads, labels = list(dtrees[0].heads), list(dtrees[0].labels or ())
     for dtree in dtrees[1:]:

@@ -1,5 +1,5 @@
-"""What cuts text: rules for a language, what a model has learned of its words, the pipeline of a model, or
-rules for English."""
+"""Rules that cut text: those for a language, what a model has learned about words, a model's pipeline, or
+those for English."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _INDONESIAN = "id"
 
 
 class PartRules:
-    """Rules whose words are cut further, where a treebank cuts them."""
+    """Rules whose words are cut further, as a model's treebank cuts them."""
 
     def __init__(self, rules: TextRules, parts: WordParts) -> None:
         self._rules, self._parts, self.longest = rules, parts, rules.longest
@@ -35,10 +35,10 @@ class PartRules:
 
 
 def rules_of(directory: Path, load: Callable[[], Model], language: str | None = None) -> TextRules:
-    """Return the rules for a language; where none is given, those of the model in a directory. Those of its
-    own language know what it has learned of words. Raises ModelError.
+    """Return the rules for a language or, if none is given, those of the model in a directory. Rules for the
+    model's own language use what it has learned about words. Raises ModelError.
 
-    load: loads this model, which is done only where its pipeline cuts text
+    load: loads this model; called only if its pipeline cuts text
     """
     model = read_model_settings(directory)
     cuts = load_cuts(directory / CUTS) if language in (None, model.language) else None
@@ -55,7 +55,7 @@ def rules_of(directory: Path, load: Callable[[], Model], language: str | None = 
 
 
 def _learned(cuts: object, language: str, directory: Path) -> TextRules:
-    """Return rules for a language without blanks, by what a model has learned of its words."""
+    """Return a model's learned rules for a language without blanks. Raises ModelError if it has none."""
     name = f"--language {language}"
     if not isinstance(cuts, WordCuts):
         raise ModelError(f"{name}: {directory} has not learned its words; train a model with {name}")
@@ -65,8 +65,8 @@ def _learned(cuts: object, language: str, directory: Path) -> TextRules:
 
 
 def language_rules(language: str) -> TextRules:
-    """Return spaCy's rules for a language that is written with blanks (`de`, `is`, ...), in Indonesian with
-    all hyphens cut. Raises ModelError where they cannot be had."""
+    """Return spaCy's rules for a language that is written with blanks (`de`, `is`, ...); those for Indonesian
+    cut at all hyphens. Raises ModelError where spaCy or its rules are missing."""
     name = f"--language {language}"
     with needing(f"{name}:", "spacy"):
         from d2c.dparsers.spacy.pipeline import SpacyRules  # first: it imports spaCy without torch

@@ -1,8 +1,8 @@
-"""A sentence on its way from the input to the output, one value from its words to its tree.
+"""A sentence on its way from the input to the output: one value that holds its words and, later, its trees.
 
-What reads the input makes it of words, or of the error that they have; what parses returns it with trees
-(`dataclasses.replace`); what writes it, shows it or votes on it reads it. How it stands in JSON and in tables
-is in `d2c.parsing.json_lines`.
+Readers of the input make it from words, or from an error that they found; parsers return a copy with trees
+(`dataclasses.replace`), which is then written, shown or voted on. `d2c.parsing.json_lines` has its form in
+JSON and in tables.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ NO_DTREE = DTree(NO_CTREE.tokens, (0,), labels=("root",))  # of a sentence that 
 
 
 def plain(default: str | int, arrow: str) -> Any:
-    """Return a field of `Sentence` that stands in JSON, tables, pages and Python as it is, unless it is the
-    default.
+    """Return a field of `Sentence` whose value JSON, tables and pages show as it is; JSON and pages leave out
+    the default.
 
     arrow: its type in tables, one of `d2c.corpora.rows.TYPES`
     """
@@ -34,23 +34,23 @@ def plain(default: str | int, arrow: str) -> Any:
 class Sentence:
     """A sentence of n words.
 
-    tokens:  its words and tags as they were given; tags are empty where they are to be found. There are none
-             where the input could not be read
-    file:    where it is from, if there are several files; "" otherwise
-    line:    of the file, where it begins, from 1; 0 where it was in no file
-    number:  among the sentences of the input, from 1
-    text:    from its first word to its last, as it stands in the input; "" where that was no text
-    offsets: [n] of each word its first character and the one after its last, from the file's beginning, any
-             line break being one character; None where the input was no text
-    document, id: what it is part of, and what it is called there; "" outside corpora
-    wanted:  constituents that must be there, or must not
+    tokens:  its words and tags as given; a tag is empty if a tagger is to find it. There are no tokens if the
+             input could not be read
+    file:    the file it is from, if there are several; "" otherwise
+    line:    the line of the file where it begins, from 1; 0 if it was in no file
+    number:  its number among the sentences of the input, from 1
+    text:    from its first word to its last, as it stands in the input; "" if the input was not text
+    offsets: [n] the first character of each word and the one after its last, counted from the file's
+             beginning with each line break as one character; None if the input was not text
+    document, id: its document, and its own name there; "" outside corpora
+    wanted:  constituents that its c-tree must have, or must not have
     dtree:   the d-tree that the input has, then the d-parser's
-    ctree:   its c-tree of K nodes, where one was wanted
-    confidences: [K] how sure the parser is of each node, from 0 to 1; None where it does not say so
-    alternatives: the best c-trees, of which `ctree` is the first, where several were wanted, with their
-             probabilities, if the parser says them
-    pieces:  in how many it was parsed, if it has more words than are parsed at once; otherwise 0
-    error:   why it has no trees but NO_DTREE and NO_CTREE
+    ctree:   its c-tree of K nodes, if one was wanted
+    confidences: [K] how sure the parser is of each node, from 0 to 1; None if not known
+    alternatives: the best c-trees, `ctree` first, if several were wanted; each with its probability, None if
+             not known
+    pieces:  in how many pieces it was parsed, if it is longer than what is parsed at once; otherwise 0
+    error:   why it could not be parsed; its trees are then NO_DTREE and NO_CTREE
     """
 
     tokens: Tokens
@@ -76,7 +76,7 @@ class Sentence:
 
     @property
     def tree(self) -> CTree:
-        """Return the c-tree, where there must be one. Raises ValueError where none was wanted."""
+        """Return the c-tree. Raises ValueError if there is none, since none was wanted."""
         if self.ctree is None:
             raise ValueError("this sentence has no c-tree")
         return self.ctree
@@ -87,10 +87,10 @@ class Sentence:
         return Source(self.tokens.forms, self.offsets, self.text) if self.offsets else None
 
     def failed(self, error: FormatError) -> Sentence:
-        """Return it with an error, and the marked empty trees in place of its own."""
+        """Return the sentence with an error, and with the marked empty trees in place of its own."""
         return replace(self, dtree=NO_DTREE, ctree=NO_CTREE, confidences=None, alternatives=(), error=error)
 
 
 def refused(error: FormatError) -> Sentence:
-    """Return a sentence of the input that cannot be read, without words."""
+    """Return a sentence without words, for input that cannot be read."""
     return Sentence(Tokens((), ()), line=error.line).failed(error)

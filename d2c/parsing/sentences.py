@@ -20,9 +20,9 @@ from d2c.trees.formats.registry import DTREE_SUFFIXES, treebank_format, treebank
 
 
 def has_dtrees(file: Path, reading: Reading, beside: bool = True) -> bool:
-    """Return whether a file is CoNLL-U, by the format that is said or by its name.
+    """Return whether a file is read as d-trees in CoNLL-U, by the format given or by its name and content.
 
-    beside: also where its comments hold c-trees, unless a format is said
+    beside: whether that includes a file whose comments hold c-trees, if no format is given
     """
     if reading.format_name or not is_called(file, DTREE_SUFFIXES):
         return reading.format_name == CONLLU.name
@@ -30,7 +30,7 @@ def has_dtrees(file: Path, reading: Reading, beside: bool = True) -> bool:
 
 
 def is_parsed(file: Path, reading: Reading) -> bool:
-    """Return whether d2c has parsed what is in a file."""
+    """Return whether a file holds sentences that d2c has parsed: JSON lines or Parquet."""
     return treebank_format(file, reading.format_name).name in PARSED
 
 
@@ -39,8 +39,8 @@ def sentences_in(
 ) -> Iterator[Sentence]:
     """Yield the sentences of a file, also those that could not be parsed. Raises FormatError.
 
-    dtrees: of CoNLL-U, too; otherwise a file of that name is refused as a treebank is
-    beside: d-trees also where there are c-trees, as of `has_dtrees`
+    dtrees: whether d-trees in CoNLL-U are read, too; otherwise they are refused, as no treebank
+    beside: whether d-trees are read even if there are c-trees, as for `has_dtrees`
     """
     if dtrees and has_dtrees(file, reading, beside):
         read = read_conllu(file, refusals, charset=reading.charset)
@@ -53,12 +53,12 @@ def sentences_in(
 
 
 def numbered_sentences(file: Path, reading: Reading, dtrees: bool = False) -> Iterator[tuple[int, Sentence]]:
-    """Yield the sentences of a file with trees, each after its number there, from 1.
+    """Yield the sentences of a file that have trees, each after its number in the file, from 1.
 
-    dtrees: of CoNLL-U without c-trees, too
+    dtrees: whether CoNLL-U without c-trees is read, too
 
-    All sentences count, also those that could not be read. Those that could not be parsed are left out, and
-    named. Raises FormatError.
+    Numbers count all sentences, also those that cannot be read. Sentences that were not parsed are left out
+    and reported. Raises FormatError.
     """
     refusals, told = Refusals(reading.faults), reading.faults.skipped or reading.faults.no_tree
     read = sentences_in(file, reading, refusals, dtrees, beside=False)

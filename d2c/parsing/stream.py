@@ -1,7 +1,7 @@
-"""Sentences of any kind through a model, in batches, in the order of the input.
+"""The stream of sentences of any kind through a model, in batches, in the order of the input.
 
-A batch is parsed apart from all others: it makes no difference which process parses it, or whether the batch
-before it was parsed in another run. Sentences of very many words are parsed in pieces (`d2c.parsing.pieces`).
+Each batch is parsed independently: it makes no difference which process parses it, or whether the batch
+before it was parsed in another run. Very long sentences are parsed in pieces (`d2c.parsing.pieces`).
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ from d2c.trees.formats.conllu import UPOS
 from d2c.trees.repair import Repairs
 
 Made = TypeVar("Made")
-_LONGER = 4  # times as much memory as other words those of long sentences take
+_LONGER = 4  # words of long sentences take this many times as much memory as others
 _LESS = "fewer --jobs, a smaller --batch-size and --max-words need less"
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Some sentences of the input, then with their trees.
+    """Some sentences of the input, before or after they are parsed.
 
-    digest:  of all sentences of the input up to the last one here
-    repairs: what was repaired as they were decoded
+    digest:  the digest of all sentences of the input up to the last one here
+    repairs: counts of the repairs made in decoding them
     """
 
     sentences: list[Sentence]
@@ -59,9 +59,9 @@ class Batch:
 class Done(NamedTuple):
     """A batch as text.
 
-    text:   in an output format, of so many sentences with so many tokens
-    errors: of those that could not be parsed, or not be held by the format
-    digest: of the batch
+    text:   its sentences in an output format; sentences, tokens: how many it has
+    errors: those of sentences that could not be parsed, or that the format cannot hold
+    digest: that of the `Batch`
     """
 
     text: str
@@ -73,7 +73,7 @@ class Done(NamedTuple):
 
 
 def batched(sentences: Iterable[Sentence], size: int) -> Iterator[Batch]:
-    """Number the sentences of the input, and cut it into batches, by their words, too."""
+    """Number the sentences of the input, and cut it into batches of `size`, or fewer if they are long."""
     numbers, digest = count(1), hashlib.sha256()
     for taken in batches(sentences, size, _words):
         numbered = [replace(sentence, number=next(numbers)) for sentence in taken]
@@ -83,7 +83,7 @@ def batched(sentences: Iterable[Sentence], size: int) -> Iterator[Batch]:
 
 
 def _given(sentence: Sentence) -> tuple[object, ...]:
-    """Return what the input says of a sentence, and nothing that is made of it."""
+    """Return what the input says of a sentence, without what parsing adds."""
     tokens, dtree = sentence.tokens, sentence.dtree
     columns = tokens.forms, tokens.tags, tokens.lemmas, tokens.morphs, tokens.comments, tokens.source
     arcs = dtree and (dtree.heads, dtree.labels)
@@ -97,12 +97,12 @@ def parse_batches(
     finish: Callable[[Batch], Made] | None = None,
     jobs: int = 1,
 ) -> Generator[Any, None, None]:
-    """Yield each batch parsed, or finish(batch) of it, on so many processes, each of which loads the models.
+    """Yield each batch parsed, or finish(batch), on `jobs` processes, each of which loads the models.
 
-    finish, load: are pickled, unless there is one job
+    finish, load: pickled if there are several jobs
 
-    Several models vote on the constituents. Raises ModelError as `BatchParser`, where the d-parser cannot
-    take batches apart, and where several models are to give d-trees.
+    Several models vote on the constituents. Raises ModelError as `BatchParser` does, also where several jobs
+    are wanted and the d-parser needs one stream, and where several models are to give d-trees.
     """
     if jobs > 1:
         yield from in_order(partial(_finishing, load, options, finish), given, jobs, fresh=True)
@@ -114,7 +114,7 @@ def parse_batches(
 def _finishing(
     load: Callable[[], Sequence[Model]], options: ParseOptions, finish: Callable[[Batch], Made] | None
 ) -> Callable[[Batch], Any]:
-    """Return what a process does with each batch."""
+    """Return the function that a process applies to each batch."""
     parser = parser_of(load(), options, alone=False)
 
     def work(batch: Batch) -> Any:
@@ -125,18 +125,18 @@ def _finishing(
 
 
 def parser_of(models: Sequence[Model], options: ParseOptions, alone: bool) -> BatchParser | VotingParser:
-    """Return what parses batches with a model, or with several that vote; arguments as of these."""
+    """Return a `BatchParser` for one model, a `VotingParser` for several; arguments as for these."""
     return VotingParser(models, options, alone) if len(models) > 1 else BatchParser(models[0], options, alone)
 
 
 class BatchParser:
-    """Parses batches of sentences, each apart from all others.
+    """Parses batches of sentences, each independently of the others.
 
-    alone: no other process parses batches of the same input
+    alone: whether no other process parses batches of the same input
 
-    Raises ModelError where the input is text and the model has no tagger, where weak constituents are to be
-    collapsed and the route does not say which are, where function tags are wanted and the model has none,
-    and where the d-parser needs to be alone.
+    Raises ModelError where the input is text and the model has no tagger, where constituents are to be
+    removed by confidence and the route knows none, where function tags are wanted and the model has none, and
+    where the d-parser must be `alone` and is not.
     """
 
     def __init__(self, model: Model, options: ParseOptions, alone: bool) -> None:
@@ -169,7 +169,7 @@ class BatchParser:
             yield self._joined(batch, pieces)
 
     def _arcs(self, given: Iterable[Tokens]) -> Iterator[DTree]:
-        """Yield the d-tree of each sentence; one without arcs where memory is short for that."""
+        """Yield the d-tree of each sentence; if memory is short, one whose heads are all 0."""
         for part in batches(given, -(-self._options.batch_size // _LONGER), len):
             try:
                 yield from [*self._model.parse_dependencies(part, self._model.least)]
@@ -179,7 +179,7 @@ class BatchParser:
                 yield from (DTree(tokens, (0,) * len(tokens)) for tokens in part)
 
     def _along(self, given: Iterable[Batch]) -> Iterator[Batch]:
-        """Parse batches for a d-parser that must be given all sentences of the input as one stream."""
+        """Parse batches with a d-parser that must be given all sentences of the input as one stream."""
         ahead, behind = tee(given)
         words = (_tokens(batch.sentences) for batch in ahead)
         dtrees = self._model.parse_dependencies(chain.from_iterable(words))
@@ -191,7 +191,7 @@ class BatchParser:
             raise AssertionError("more d-trees than sentences")
 
     def _joined(self, batch: Batch, pieces: Sequence[list[Sentence]]) -> Batch:
-        """Parse the pieces of each sentence of a batch, as many at a time as there may be, and join them."""
+        """Parse the pieces of a batch's sentences, a limited number at a time, and join them by sentence."""
         repairs, parsed, every = Repairs(), list[Sentence](), [*chain.from_iterable(pieces)]
         size, cut = self._options.batch_size, sum(len(own) > 1 for own in pieces)
         for part in batches(every, -(-size // _LONGER) if cut else size, _words):
@@ -211,8 +211,8 @@ class BatchParser:
         return Batch(sentences, batch.digest, repairs)
 
     def _parsed(self, sentences: list[Sentence]) -> Batch:
-        """Parse sentences; where memory is short for that, halves of them, and so on: one for which alone it
-        is short has an error."""
+        """Parse sentences; if memory is short, each half of them by itself, and so on. A single sentence for
+        which memory is short gets an error."""
         try:
             if self._converts:
                 dtrees = iter([one.dtree for one in sentences if one.dtree and not one.error])
@@ -232,10 +232,10 @@ class BatchParser:
         return Batch(halves[0].sentences + halves[1].sentences, "", halves[0].repairs)
 
     def _with_dtrees(self, given: list[Sentence], dtrees: Iterator[DTree]) -> Batch:
-        """Give sentences the trees of the next d-trees of a stream; those with an error have none."""
+        """Give sentences the next d-trees of a stream, and their c-trees; those with an error take none."""
         repairs, read = Repairs(), self._model.read
         good = [sentence for sentence in given if sentence.error is None]
-        with one_thread():  # jobs are for more
+        with one_thread():  # more cores are for `jobs`
             taken = [*map(read, islice(dtrees, len(good)))]
             wanted = [sentence.wanted for sentence in good]
             trees = zip(taken, self._ctrees(taken, wanted, repairs), strict=True)
@@ -247,13 +247,13 @@ class BatchParser:
     def _with_trees(
         self, sentence: Sentence, dtree: DTree, found: tuple[CTree | None, Confidences]
     ) -> Sentence:
-        """Return a sentence with its d-tree and, if it has one, its c-tree with confidences."""
+        """Return a sentence with its d-tree and, if known, its c-tree, confidences and alternatives."""
         (ctree, shares), options, model = found, self._options, self._model
         alternatives = list[tuple[CTree, float | None]]()
         if ctree is not None and options.best > 1:
             for share, other in model.route.decode_k_best(dtree, options.best, sentence.wanted):
                 alternatives.append((other, None if share is None else exp(share)))
-            # All derivations of a tree that were found count, the best one says where it comes among them.
+            # The route orders trees by the best derivation of each; a probability sums all that were found.
             alternatives[1:] = sorted(alternatives[1:], key=lambda one: one[1] or 0.0, reverse=True)
         if ctree is not None and shares is not None:
             ctree, shares = calibrated(
@@ -261,7 +261,7 @@ class BatchParser:
             )
         if ctree is not None and options.functions and (tag := model.functions):
             ctree, alternatives = tag(ctree, dtree), [(tag(one, dtree), share) for one, share in alternatives]
-        forms = sentence.tokens.forms  # the route may have read others, see `Model.read`
+        forms = sentence.tokens.forms  # the route may have read other forms, see `Model.read`
         return replace(
             sentence,
             dtree=spelled(dtree, forms),
@@ -273,8 +273,8 @@ class BatchParser:
     def _ctrees(
         self, dtrees: list[DTree], wanted: Sequence[SpanConstraints | None], repairs: Repairs
     ) -> Iterator[tuple[CTree | None, Confidences]]:
-        """Yield the c-tree of each d-tree, with confidences if these are asked for and known; those without
-        constraints are decoded together."""
+        """Yield the c-tree of each d-tree, if c-trees are wanted, with confidences if they are asked for and
+        known. D-trees without constraints are decoded together."""
         route, options = self._model.route, self._options
         if not options.ctrees:
             yield from ((None, None) for _ in dtrees)
@@ -302,13 +302,13 @@ def _words(sentence: Sentence) -> int:
 
 
 def _place(sentence: Sentence) -> str:
-    """Return where a sentence is, as errors say it."""
+    """Return the place of a sentence in the input, as messages name it."""
     place = f"line {sentence.line}" if sentence.line else f"sentence {sentence.number}"
     return f"{sentence.file}, {place}" if sentence.file else place
 
 
 def _checked(sentence: Sentence, route: Route) -> Sentence:
-    """Return the sentence, or, where its d-tree cannot be converted, one that says why."""
+    """Return the sentence or, if its d-tree cannot be converted, a failed one that says why."""
     if sentence.error:
         return sentence
     tags = [*dict.fromkeys(filter(None, sentence.tokens.tags))]
@@ -325,14 +325,14 @@ def _checked(sentence: Sentence, route: Route) -> Sentence:
 
 
 class VotingParser:
-    """Models that parse the same batches and vote on constituents, as `combine`.
+    """Models that parse the same batches and vote on constituents, as in `combine`.
 
-    Votes are what the routes say, before calibration, and count by 1 / (100 - F1)³, with the mean F1 of the
-    parts that all cards name; all alike where there are none. The exponent was chosen with a look at
-    silver trees of GUM that no model has learned from, and at masc-dev. Alternatives are those of the models,
-    ranked by the votes for their constituents.
+    Votes are the routes' confidences before calibration, weighted by 1 / (100 - F1)³, where F1 is the mean
+    over the parts that all cards name; without such parts, all models count alike. The exponent was chosen on
+    silver trees of GUM that no model has learned from, and on masc-dev. The alternatives are those of all
+    models, ranked by the votes for their constituents.
 
-    Raises ModelError as `BatchParser`, and where d-trees or function tags are wanted.
+    Raises ModelError as `BatchParser` does, and where d-trees or function tags are wanted.
     """
 
     def __init__(self, models: Sequence[Model], options: ParseOptions, alone: bool) -> None:
@@ -345,12 +345,12 @@ class VotingParser:
         self._support = weighted_votes([error**-3 for error in errors])
 
     def over(self, given: Iterable[Batch]) -> Iterator[Batch]:
-        """Parse batches in order."""
+        """Yield batches with the voted c-trees of their sentences, in order."""
         streams = zip(self._parsers, tee(given, len(self._parsers)), strict=True)
         return map(self._voted, zip(*[parser.over(own) for parser, own in streams], strict=True))
 
     def _voted(self, parsed: Sequence[Batch]) -> Batch:
-        """Return what models make of a batch together; what one of them cannot parse has no c-tree."""
+        """Return a batch with the trees voted for; a sentence that one model cannot parse keeps its error."""
         repairs = Repairs()
         for batch in parsed:
             repairs.add(batch.repairs)
@@ -375,9 +375,9 @@ class VotingParser:
 
 
 def format_batch(to: str, file: str, batch: Batch) -> Done:
-    """Return a batch as text; what cannot be parsed, or written, has its place as a marked empty tree.
+    """Return a batch as text; a marked empty tree stands for a sentence that cannot be parsed or written.
 
-    to: one of `output.OUTPUTS`; file: what errors name where sentences do not say their own
+    to: one of `output.OUTPUTS`; file: the file that errors name if sentences do not name their own
     """
     form, texts, errors, tokens = OUTPUTS[to], list[str](), list[FormatError](), 0
     for sentence in batch.sentences:

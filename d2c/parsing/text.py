@@ -2,9 +2,9 @@
 
 Words are cut as the Penn Treebank cuts them, by NLTK's tokeniser: `can't` is `ca n't`; quotation marks of all
 styles are paired and become `` and ''; full-width marks become plain ones; round brackets stay. NLTK would
-cut URLs, addresses, hashtags and faces, so it sees letters instead. Sentences end where a mark ends them,
-unless an abbreviation before it and the word after it say otherwise, and where the layout does: at empty
-lines, items, turns of dialogue, headings. Rules for other languages are objects with the same two functions.
+cut URLs, addresses, hashtags and emoticons, so it sees letters in their place. A sentence ends at a mark,
+unless the abbreviation before it and the word after it show otherwise, and where the layout ends it: at empty
+lines, items, turns of dialogue, headings. Rules for other languages are objects with the same two methods.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from d2c.protocols.dparser import LONGEST, TextRules, Word
 
 @contextmanager
 def _without_the_rest() -> Iterator[None]:
-    """Import NLTK's modules as those of bare packages.
+    """Import modules of NLTK without the rest of their packages.
 
-    `import nltk` imports all of NLTK, and SciPy's statistics and scikit-learn where they are installed: two
-    seconds. So, unless NLTK is imported already, the few modules needed are executed in packages whose
-    `__init__` does nothing: a tenth of a second. Then they are forgotten: who imports NLTK later has all.
+    `import nltk` imports all of NLTK, and SciPy's statistics and scikit-learn where they are installed, which
+    takes two seconds. So, unless NLTK is imported already, the few modules needed are executed in packages
+    without an `__init__`: a tenth of a second. Then they are forgotten, so that a later import gets all.
     """
     spec = None if "nltk" in sys.modules else find_spec("nltk")
     if spec is None or not spec.origin:
@@ -50,11 +50,11 @@ with _without_the_rest():
     from nltk.tokenize.destructive import NLTKWordTokenizer
 
 _LONGEST_WORD = 40  # characters of an abbreviation
-_HELD = 4  # the part, of what rules take at once, to which a paragraph may grow before sentences are cut
+_HELD = 4  # a paragraph may grow to 1/4 of what rules take at once before it is cut
 _BREAK = re.compile("\r\n?|\n")
 _BOUNDARY = re.compile(r"""[.!?…]["'”’»)\]]*\s+|[。！？]""")  # what may end a sentence
 
-# `dont` and its like, without their apostrophe: two words all the same, as in the English Web Treebank.
+# Contractions without their apostrophe (`dont`): two words all the same, as in the English Web Treebank.
 _CLIPPED = re.compile(
     r"(?:do|does|did|is|are|was|were|has|have|had|could|should|would|must|ca|wo|ai)(?=nt$)|it(?=ll$)"
     r"|(?:you|they)(?=(?:re|ve|ll)$)|we(?=ve$)|(?:that|what|there|where|who|how)(?=s$)"
@@ -62,16 +62,16 @@ _CLIPPED = re.compile(
     r"|\w+?(?=(?:n't|'d|'ll|'re)$)",  # of I'd've
     re.IGNORECASE,
 )
-_OPENING = re.compile(r"""(?<![\w.,!?%])'(?=\S)""")  # a quotation mark
+_OPENING = re.compile(r"""(?<![\w.,!?%])'(?=\S)""")  # a quotation mark that opens
 _QUOTE = re.compile(f'["‘‚{OPENING}{CLOSING}]')
-_OPENERS, _CLOSERS = "([{</=", ".,;:!?…)]}>"  # as blanks: before a mark that opens, behind one that closes
-_EITHER = "-‐‒–—'’" + '"' + OPENING + CLOSING  # beside both
+_OPENERS, _CLOSERS = "([{</=", ".,;:!?…)]}>"  # like blanks: before a mark that opens, behind one that closes
+_EITHER = "-‐‒–—'’" + '"' + OPENING + CLOSING  # may stand beside both
 _WIDE = str.maketrans(FULL_WIDTH)
 _MONEY = str.maketrans(MONEY)  # NLTK knows only $
 _FACE = r"[:;]['’]?-?[)(DPp]+(?!\w)"  # :) ;-( :D
 # What stays whole: addresses of the web and of mail, paths with a drive, hashtags, names as in @name, AT&T,
-# words that begin with an apostrophe, arrows, rules and comparisons, C#, faces. Those that begin with a
-# character are tried at that alone, which saves time; what may not stand before it is said after it.
+# words that begin with an apostrophe, arrows, rules and comparisons, C#, emoticons. An alternative that
+# begins with a certain character has its lookbehind after that character, which saves time.
 _WHOLE = re.compile(
     r"""(?:(?:https?|ftp)://|www\.)(?:[^\s<>"“”()]|\([^\s<>"“”()]*\))*
         (?:[^\s<>"“”.,:;!?'’()\]}]|\([^\s<>"“”()]*\))
@@ -89,8 +89,8 @@ _WHOLE = re.compile(
     + _FACE,
     re.VERBOSE,
 )
-# Where a sentence may end: marks, also `. . .`, what closes after them, footnotes (`2000.[7]`, `July.¹`,
-# `July.1`), and faces; full-width marks need no blank behind them.
+# Where a sentence may end: marks, also `. . .`, then quotation marks and brackets that close, footnotes
+# (`2000.[7]`, `July.¹`, `July.1`) and emoticons. Full-width marks need no blank behind them.
 _NOTE = r"(?:\[\d{1,3}\]|[¹²³⁰⁴-⁹])+"
 _END = re.compile(
     r"""(?<![.!?…])(?P<marks>[.!?…]++(?:\s\.[.!?]*+(?!\w))*+)(?P<closed>["'”’»)\]}]*)"""
@@ -99,13 +99,13 @@ _END = re.compile(
 )
 _LAST = re.compile(r"""[^\s"“(\[{]*$""")  # the word before the marks
 _NEXT = re.compile(r"""\s+["'“‘`(\[]*(\S\w*)""")  # the word after them
-_SAID = re.compile(  # who says what a mark and quotation marks end: "Why?" Anna asked.
+_SAID = re.compile(  # the speaker after a mark that ends a quotation: "Why?" Anna asked.
     r"""\s+(?:I|(?:[A-Z][\w.'’-]*\s+){0,2}[A-Z][\w'’-]*)\s+(?:said|asked|told|replied|cried|shouted|called|whispered|yelled"""
     r"""|wondered|demanded|exclaimed|screamed|answered|added)(?=[.,;:!?]|\s+(?:him|her|me|us|them|again|as|with|to)\b)"""
 )
 _ELLIPSIS = re.compile(r"\.(?:\s?\.)+|\.*…+")
 
-# Abbreviations that end no sentence, none before a number, and none but before words that begin one.
+# Abbreviations that never end a sentence, not before a number, or only before words that often begin one.
 _NEVER = re.compile(
     "e\\.g|i\\.e|cf|vs|viz|mr|mrs|ms|messrs|dr|drs|prof|gen|sen|rep|gov|capt|lt|col|sgt|rev|hon|esp|ft|mt"
 )
@@ -120,7 +120,7 @@ _NOTED = re.compile(  # a full stop before a footnote that ends the sentence, an
 _OFTEN_LAST = re.compile(r"etc|al|[ap]\.m")  # a sentence ends in these, if a capital follows
 _KNOWN = re.compile("jr|sr|inc|corp|co|ltd|st|approx|ca|est|jan|feb|aug|sept|oct|nov|dec")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
-# And these before a capital only: B.Sc., dept., Calif., 2 oz.
+# Abbreviations that end a sentence only before a capital: B.Sc., dept., Calif., 2 oz.
 _DEGREE = re.compile(r"(?:[^\W\d_]{1,3}\.)+[^\W\d_]{1,3}")
 _SHORT = re.compile("dept|ave|blvd|rd|hwy|ext|incl|excl|max|min|univ|assn|bros|div|misc|att|encl|orig|tel")
 _STATE = re.compile(
@@ -134,21 +134,21 @@ _TIMES = re.compile(  # a day or a zone: at 5 p.m. Monday, 5 p.m. EST
 _NUMBER = re.compile(  # of a section, of an item of a list: 1. 2.1. iv. a) (B)
     r"[(\[]?(?:\d{1,3}(?:\.\d{1,2})*|[ivx]{1,5}|[IVX]{1,5}|[^\W\d_])[.)\]]+"
 )
-_STARTERS = re.compile(  # of sentences
+_STARTERS = re.compile(  # words that begin sentences
     "A|An|The|This|That|These|Those|He|She|It|We|They|You|I|There|Here|His|Her|Its|Our|Their|My|Your|In|On|At|But"
     "|And|Or|So|If|When|While|As|After|Before|What|Who|Why|How|Where|Not|No|Yes|To|For|From|By|With"
     "|However|Then|Now|Later|Please|Thanks?|Is|Are|Was|Were|Do|Does|Did|Can|Could|Would|Will"
 )
 
-# Where text is only wrapped, lines are filled and go on in the next one.
+# In wrapped text, lines are filled, and sentences go on in the next line.
 _NARROW = 40  # characters: nobody wraps text at fewer
-_LETTER = re.compile(  # lines of a letter that the next one does not go on with: Dear Anna, Kind regards, --
+_LETTER = re.compile(  # lines of a letter that do not go on in the next line: Dear Anna, Kind regards, --
     r"(?:dear|hi|hello|hey)\b.{0,40},$|--$"
     r"|(?:\w+ ){0,3}(?:regards|wishes|sincerely|faithfully|truly|cheers|thanks|love),$",
     re.IGNORECASE,
 )
-_QUOTED = re.compile(r"^(?:>\s?)*")  # mail that is answered
-_ITEM = re.compile(  # a bullet, a number, as of a section, a time, a speaker
+_QUOTED = re.compile(r"^(?:>\s?)*")  # marks of quoted mail
+_ITEM = re.compile(  # the beginning of an item: a bullet, a number (of a section, say), a time, a speaker
     r"[-*•‣▪◦●○■□►➢→✓✔–—·#]+\s|[(\[]?(?:\d{1,3}[.)\]]|[^\W\d_][)\]])\s"
     r"|\d{1,3}(?:\.\d{1,3})+\.?\s+(?![a-z])|\[\d+:\d\d(?::\d\d)?(?:[.,]\d+)?\]\s|\d+:\d\d:\d\d(?:[.,]\d+)?\s"
     r"|[A-Z][\w.'’-]*(?:\s\w[\w.'’-]*){0,2}:\s"
@@ -160,7 +160,7 @@ _OPEN = re.compile(  # what a heading does not end in
     "|which|who|when|if))$"
 )
 _WORDS: Any = NLTKWordTokenizer()  # its rules are of several types
-_OTHERWISE = {"[?!]": re.compile("[?!]+"), "([^'])' ": re.compile(r"([^'])'(?=\s)")}  # than NLTK
+_OTHERWISE = {"[?!]": re.compile("[?!]+"), "([^'])' ": re.compile(r"([^'])'(?=\s)")}  # instead of NLTK's
 _WORDS.PUNCTUATION = [
     *((_OTHERWISE.get(rule.pattern, rule), by) for rule, by in _WORDS.PUNCTUATION),
     (re.compile("…+"), r" \g<0> "),
@@ -169,8 +169,8 @@ _WORDS.PUNCTUATION = [
 
 
 class Line(NamedTuple):
-    """A line of a file, with its line break, or a sentence: its number from 1, the characters before it, and
-    whether it begins inside a quotation."""
+    """A line of a file, with its line break, or a sentence: the number of its line, from 1, how many
+    characters are before it, its text, and whether it begins inside a quotation."""
 
     number: int
     begin: int
@@ -179,7 +179,7 @@ class Line(NamedTuple):
 
 
 class PennRules:
-    """English, as the Penn Treebank has it.
+    """Rules for English, which is cut as in the Penn Treebank.
 
     abbreviations: words that end in a full stop without ending a sentence
     """
@@ -190,9 +190,9 @@ class PennRules:
         self._abbreviations = {word.lower().removesuffix(".") for word in abbreviations}
 
     def words(self, text: str, quoted: bool = False) -> Iterator[Word]:
-        """Yield the words of a line. Where it has several sentences, the mark that ends one is a word, too.
+        """Yield the words of a line. If it has several sentences, the mark that ends each is a word, too.
 
-        quoted: whether it begins inside a quotation
+        quoted: whether the line begins inside a quotation
         """
         plain = _paired(text, quoted)
         for begin, end in self._sentences(plain):
@@ -219,7 +219,7 @@ class PennRules:
             yield TYPOGRAPHIC.get(form, form), start, end
 
     def sentences(self, text: str) -> Iterator[tuple[int, int]]:
-        """Yield the sentences of a paragraph."""
+        """Yield the first character of each sentence of a paragraph, and the one after its last."""
         return self._sentences(_paired(text))
 
     def _sentences(self, text: str) -> Iterator[tuple[int, int]]:
@@ -233,7 +233,7 @@ class PennRules:
             yield begin, (begin := next(stops, end))
 
     def _ends(self, text: str, begin: int, found: re.Match[str]) -> bool:
-        """Return whether a sentence that begins there ends at marks."""
+        """Return whether the sentence that begins at `begin` ends at the marks found."""
         following = _NEXT.match(text, found.end())
         if following is None:
             return True
@@ -263,17 +263,17 @@ class PennRules:
         return True
 
     def _is_word(self, last: str) -> bool:
-        """Return whether a word, in small letters, is no abbreviation."""
+        """Return whether a word in lower case is not an abbreviation."""
         known = _NEVER, _BEFORE_NUMBER, _OFTEN_LAST, _KNOWN, _SHORT
         return last not in self._abbreviations and not any(one.fullmatch(last) for one in known)
 
 
 def _quotes(text: str, inside: bool = False) -> Iterator[tuple[int, str]]:
-    """Yield where quotation marks stand, and “ or ”, or of single ones ‘ or ', for each.
+    """Yield the place of each quotation mark, and “ or ” for it, or ‘ or ' if it is a single one.
 
     inside: whether a quotation is open before the text
-    What stands beside a mark says whether it opens; where it does not, `"` closes what is open, and the
-    others are of one side.
+    The characters beside a mark show whether it opens. If they do not, `"` closes an open quotation, or else
+    opens one, and other marks do what their form says.
     """
     end = len(text.rstrip())
     for found in _QUOTE.finditer(text):
@@ -289,7 +289,7 @@ def _quotes(text: str, inside: bool = False) -> Iterator[tuple[int, str]]:
 
 
 def _opens(before: str, after: str) -> bool | None:
-    """Return whether a quotation mark between two characters ("" at an end) opens; None: these do not say."""
+    """Return whether a quotation mark between two characters ("" at an end) opens; None if unclear."""
     free, ended = before.isspace() or before in _OPENERS, after.isspace() or after in _CLOSERS
     if free != ended:
         return free
@@ -299,7 +299,7 @@ def _opens(before: str, after: str) -> bool | None:
 
 
 def _paired(text: str, inside: bool = False) -> str:
-    """Return the text with the marks of `_quotes`."""
+    """Return the text with its quotation marks replaced by those of `_quotes`."""
     if not (marks := [*_quotes(text, inside)]):
         return text
     letters = [*text]
@@ -326,7 +326,7 @@ PENN = PennRules()
 def words_of(text: str, rules: TextRules = PENN, quoted: bool = False) -> Iterable[Word]:
     """Return the words of a sentence, each with its first character and the one after its last.
 
-    quoted: whether it begins inside a quotation, which English alone asks
+    quoted: whether it begins inside a quotation, which only the rules for English use
 
     Raises ValueError for a sentence that is too long.
     """
@@ -338,14 +338,14 @@ def words_of(text: str, rules: TextRules = PENN, quoted: bool = False) -> Iterab
 def split_sentences(lines: Iterable[Line], rules: TextRules = PENN) -> Iterator[Line]:
     """Yield the sentences of free text, each as a line of its own; one paragraph is held at a time.
 
-    An empty line ends a sentence, other line breaks where the layout says so.
+    An empty line ends a sentence; other line breaks do so where the layout shows it.
     """
     for paragraph in split_paragraphs(lines, rules):
         yield from _sentences(paragraph, rules)
 
 
 def split_paragraphs(lines: Iterable[Line], rules: TextRules) -> Iterator[list[Line]]:
-    """Yield the lines between empty ones; of a very long paragraph, parts that end where a sentence does."""
+    """Yield paragraphs, the lines between empty ones; very long ones in parts that end with a sentence."""
     held: list[Line] = []
     size, most = 0, rules.longest // _HELD
     for line in chain.from_iterable(_cut_at_stops(line, most) for line in lines):
@@ -371,7 +371,7 @@ def split_paragraphs(lines: Iterable[Line], rules: TextRules) -> Iterator[list[L
 
 
 def _sentences(paragraph: list[Line], rules: TextRules) -> Iterator[Line]:
-    """Yield the sentences of a paragraph; the last one keeps what follows it."""
+    """Yield the sentences of a paragraph; the last one keeps the white space that follows it."""
     text = "".join(line.text for line in paragraph)
     begin, number, counted = paragraph[0].begin, paragraph[0].number, 0
     cuts = [0, *_cuts(text), len(text)]
@@ -392,9 +392,9 @@ def _sentences(paragraph: list[Line], rules: TextRules) -> Iterator[Line]:
 
 
 def _cuts(text: str) -> Iterator[int]:
-    """Yield where lines of a paragraph begin a sentence: items, turns of dialogue, lines after headings.
+    """Yield where a line of a paragraph begins a sentence: items, turns of dialogue, lines after headings.
 
-    A line is wrapped if the next one's first word did not fit in; its break means nothing.
+    A line is wrapped if the first word of the next line did not fit; such a line break means nothing.
     """
     lines = text.splitlines(keepends=True)
     plain = [line.strip() for line in lines]
@@ -422,8 +422,8 @@ def _cuts(text: str) -> Iterator[int]:
 
 
 def _cut_at_stops(line: Line, most: int) -> Iterator[Line]:
-    """Cut a very long line where sentences may end, so that rules see so many characters of it, or little
-    more."""
+    """Cut a line of more than `most` characters where sentences may end; no piece is longer than that unless
+    no sentence may end within it."""
     begin = end = 0
     stops = (stop.end() for stop in _BOUNDARY.finditer(line.text)) if len(line.text) > most else ()
     for following in chain(stops, [len(line.text)]):

@@ -1,4 +1,4 @@
-"""A model inside another library's pipeline, which has found words and their tags, perhaps a d-tree."""
+"""A model inside another library's pipeline, which has found words and tags, and perhaps a d-tree."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from d2c.trees.transforms import raise_gaps
 DTREE_SOURCES = ("model", "pipeline")
 _ANY_LANGUAGE = "xx", "multilingual"  # as spaCy and Stanza call it
 
-_LOADING = SharedLock()  # of all models: they are copied to other processes, a lock in them would not be
+_LOADING = SharedLock()  # one for all models: these are copied to other processes, which locks cannot be
 
 
 class PipelineModel:
@@ -31,7 +31,7 @@ class PipelineModel:
 
     dparser:  `model`: the d-parser in the directory parses; `pipeline`: the pipeline's own parse is
               converted; None: the latter where the model was trained on the parses of a pipeline
-    allow_pipeline: as of `Model.load`
+    allow_pipeline: as for `Model.load`
     """
 
     def __init__(
@@ -52,8 +52,8 @@ class PipelineModel:
 
     @cached_property
     def joins_hyphens(self) -> bool:
-        """Return whether the model parses words as rules for English cut them, hyphens inside. Raises
-        ModelError."""
+        """Return whether the model has learned words with hyphens inside, as the rules for English cut them.
+        Raises ModelError."""
         settings = self._settings
         return not self.converts and settings.language is None and settings.dparser != "pipeline"
 
@@ -65,19 +65,19 @@ class PipelineModel:
             warnings.warn(f"{said}; `d2c train --language {language}` makes one for that", stacklevel=4)
 
     def check(self) -> None:
-        """Raise ModelError where there is no such model, or its route cannot convert a pipeline's parse."""
+        """Raise ModelError where there is no such model, or its route cannot convert the pipeline's parse."""
         route = self._settings.route
         if self.converts:
             check_foreign(f"{self.directory}: has the route {route}, but the pipeline's d-parser", [route])
 
     def parse(self, sentences: Sequence[Sentence]) -> list[CTree]:
-        """Return a c-tree of each sentence, gaps raised; its tags are the pipeline's, or else of the model's
-        tagger.
+        """Return the c-tree of each sentence, gaps raised; its tags are the pipeline's or, without these,
+        those of the model's tagger.
 
-        sentences: of n > 0 words; tags are empty where the pipeline has none. Their d-tree is its own
-        dependency parse, None where it has none
+        sentences: of n > 0 words, with empty tags where the pipeline has none; their d-tree is the pipeline's
+                   dependency parse, None where it has none
 
-        Raises ModelError where the model cannot be loaded, or the pipeline lacks what must come before.
+        Raises ModelError where the model cannot be loaded, or the pipeline lacks what must come before d2c.
         """
         self._load()
         with one_thread():
@@ -114,8 +114,8 @@ class PipelineModel:
         return self._made(sentences)
 
     def _made(self, sentences: Sequence[Sentence]) -> Iterator[CTree]:
-        """Yield c-trees that the model makes as `d2c parse` does. Raises ModelError for a sentence for
-        which memory is short."""
+        """Yield c-trees that the model makes as `d2c parse` does. Raises ModelError for a sentence that
+        cannot be parsed, as where memory is short."""
         options = ParseOptions()
         for batch in BatchParser(self._model, options, alone=True).over(
             batched(sentences, options.batch_size)

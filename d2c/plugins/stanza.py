@@ -27,10 +27,10 @@ from d2c.trees.objects import to_stanza
 
 @register_processor("d2c")
 class D2CProcessor(Processor):
-    """The processor. Where words have no XPOS it gives them that of the model's tagger.
+    """The Stanza processor `d2c`. Words without XPOS get the tags of the model's tagger.
 
     Needs `tokenize`; `pos`, unless the model has a tagger or texts are `pretagged`; `depparse` to convert.
-    Raises ModelError where the model cannot be loaded, and for words without tags.
+    Raises ModelError where the model cannot be loaded, and where words have no tags and nothing finds them.
     """
 
     PROVIDES_DEFAULT = {CONSTITUENCY}
@@ -50,13 +50,13 @@ class D2CProcessor(Processor):
         return docs
 
     def mark_inactive(self) -> None:
-        """Do nothing: what Stanza asks of a processor whose requirements are not met."""
+        """Do nothing. Stanza calls this for a processor whose requirements are not met."""
 
     def _set_up_requires(self) -> None:
         config: dict[str, Any] = self.config
         directory = find(config.get("model"))
         config["model_path"] = str(directory)  # what Stanza shows
-        allowed = config.get("allow_pipeline") or f"stanza:{config.get('lang')}"  # it is in that one already
+        allowed = config.get("allow_pipeline") or f"stanza:{config.get('lang')}"  # this pipeline itself
         self._model = PipelineModel(directory, config.get("dparser"), allowed)
         self._model.load()
         self._model.warn_of_language(config.get("lang") or "en")

@@ -1,5 +1,5 @@
-"""What routes and d-parsers declare of themselves, each as one value: what they provide beyond their verbs,
-and what they require of each other.
+"""What routes and d-parsers declare of themselves, each as one value: what they provide beyond the methods
+that all have, and what they require of each other.
 
 Code that needs an ability asks for it here, never for a name or a class. What does not go together is refused
 in one place, `d2c.routes.compatibility`.
@@ -12,15 +12,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class RouteAbilities:
-    """What a route provides beyond c-trees, and which d-trees it can do with.
+    """What a route provides beyond c-trees, and which d-trees it can use.
 
     confidences:  `confidences_all` knows some
-    k_best:       `decode_k_best` has more than the best c-tree
-    k_best_arcs:  it has these among packed arcs, of which `decode` knows nothing
-    packed_arcs:  it looks among all packed arcs of a d-tree. Where those of `fit` have any, it learns over
-                  these, `arcs_` as all else; otherwise see `fit_arcs`
+    k_best:       `decode_k_best` gives more than the best c-tree
+    k_best_arcs:  `decode_k_best` searches packed arcs, which `decode` ignores
+    packed_arcs:  it searches all packed arcs of a d-tree. If d-trees of `fit` have any, it learns all from
+                  them, `arcs_` included; otherwise see `fit_arcs`
     oracle:       there is an `oracle`
-    own_labels:   decoding reads other labels than the d-parser's; `relabel` gives d-trees those
+    own_labels:   decoding reads other labels than the d-parser's; `relabel` gives d-trees these labels
     conventions:  it learns from d-trees of any convention, not only from those that it encodes, and so has
                   `fit_grammar`
     """
@@ -35,15 +35,15 @@ class RouteAbilities:
 
     @property
     def needs_labels(self) -> bool:
-        """Return whether it requires the labels that it encodes of the d-parser."""
+        """Return whether the d-parser must give the labels that the route encodes."""
         return not (self.own_labels or self.conventions)
 
 
 @dataclass(frozen=True, kw_only=True)
 class TaggerAbilities:
-    """What a tagger, as it is set, requires.
+    """What a tagger, with its settings, requires.
 
-    gpu: it is made for a GPU, and there is none here
+    gpu: it is made for a GPU, but is to run on a CPU
     """
 
     gpu: bool = False
@@ -51,10 +51,10 @@ class TaggerAbilities:
 
 @dataclass(frozen=True, kw_only=True)
 class DParserAbilities(TaggerAbilities):
-    """What a d-parser, as it is set, provides beyond d-trees, and what it requires.
+    """What a d-parser, with its settings, provides beyond d-trees, and what it requires.
 
     packed_arcs: it says how probable other heads are, by `parse_packed`
-    tags:        it gives words tags of its own as it parses them, and by `tag`
+    tags:        it predicts the tags of words as it parses them, and by `tag`
     text:        it cuts text by its `rules`, and tags words by `tag`
     foreign:     it was trained elsewhere, on d-trees of another convention (UD, ClearNLP): `train` teaches it
                  nothing, and it requires a route that learns conventions, from `parse_training`

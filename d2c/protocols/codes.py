@@ -1,8 +1,8 @@
-"""Codes instead of labels, and the roots, for d-parsers that cut labels or give some a meaning of their own.
+"""Codes for labels, and one label for roots, for d-parsers that cut labels or give some a special meaning.
 
-A parser sees `d0`, `d1`, ... and one fixed label on roots. Where the roots of a treebank have several
-labels, each sentence gets an artificial last word that heads the root: what the root's label says is then
-learned like any other label. At the end it disturbs left-to-right parsers least (Ballesteros and Nivre 2013,
+A parser sees `d0`, `d1`, ... and one fixed label on roots. Where the roots of a treebank have several labels,
+each sentence gets an artificial last word that heads the root, so that the root's label is learned like any
+other. At the end the word disturbs left-to-right parsers least (Ballesteros and Nivre 2013,
 "Going to the Roots of Dependency Parsing").
 """
 
@@ -28,7 +28,7 @@ class Codes:
     """The codes that a parser is taught instead of the labels of a treebank.
 
     labels:     all of them; label i is taught as `d{i}`
-    root_label: that of all roots; None where they have several, and sentences get the artificial word
+    root_label: that of all roots; None where roots have several labels, and sentences get the artificial word
     """
 
     labels: tuple[str, ...]
@@ -36,7 +36,7 @@ class Codes:
 
     @classmethod
     def of(cls, dtrees: Iterable[DTree]) -> Self:
-        """Return the codes of a treebank of trees with labels."""
+        """Return the codes of a treebank; all its trees have labels."""
         labels, roots = set[str](), set[str]()
         for dtree in dtrees:
             assert dtree.labels is not None
@@ -46,7 +46,7 @@ class Codes:
 
     @property
     def settings(self) -> dict[str, object]:
-        """Return both, for the settings of a model."""
+        """Return the labels and the label of roots, for the settings of a model."""
         return {"root_label": self.root_label, "labels": self.labels}
 
     @cached_property
@@ -60,7 +60,7 @@ class Codes:
         return {label: code for code, label in self.label_of.items()}
 
     def words(self, tokens: Tokens) -> tuple[list[str], list[str]]:
-        """Return forms and tags as the parser sees them: none empty, the artificial word at the end."""
+        """Return forms and tags as the parser sees them: none empty, any artificial word at the end."""
         forms, tags = [form or "_" for form in tokens.forms], [tag or "_" for tag in tokens.tags]
         if self.root_label is None and forms:
             forms.append(_WORD)
@@ -68,7 +68,7 @@ class Codes:
         return forms, tags
 
     def encode(self, dtree: DTree, root: str) -> tuple[list[int], list[str]]:
-        """Return heads and codes of as many words, for training; root: the parser's own label of roots."""
+        """Return heads and codes of the words that `words` returns; root: the parser's own label of roots."""
         assert dtree.labels is not None
         heads, codes = list(dtree.heads), [self.code_of[label] for label in dtree.labels]
         if self.root_label is None:
@@ -78,10 +78,10 @@ class Codes:
         return heads, codes
 
     def decode(self, tokens: Tokens, heads: Sequence[int], codes: Sequence[str]) -> DTree:
-        """Return the d-tree of what the parser predicted for as many words.
+        """Return the d-tree that the parser predicted for the words that `words` returns.
 
-        What the artificial word heads, several words perhaps, gets the head of that word: 0, mostly.
-        A root without a label that was taught gets `root_label`.
+        The artificial word may head several words; each gets the head of that word, which is mostly 0. A root
+        without a label that was taught gets `root_label`.
         """
         n = len(tokens)
         artificial = n + 1 if self.root_label is None and n else 0

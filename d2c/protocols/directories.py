@@ -12,12 +12,12 @@ from d2c.base.errors import ModelError
 
 SETTINGS, TAGGER_SETTINGS = "dparser.json", "tagger.json"
 
-# What settings are called in files from before they had today's names, as in that of `en`.
+# Former names of settings, which older files have, such as that of `en`.
 _FORMER_NAMES = {"bert_model": "transformer"}
 
 
 class ModelFormat(NamedTuple):
-    """Say what a model directory holds: a `dparser` or a `tagger`, of which name, in which format.
+    """What a model directory holds: a `dparser` or a `tagger`, of which name, in which format.
 
     parameters: those of the estimator's settings that are kept; the others say how it was trained, or where
                 it runs
@@ -34,13 +34,13 @@ class ModelFormat(NamedTuple):
         return f"{self.role}.json"
 
     def write(self, directory: Path, said: Mapping[str, object], settings: object = None) -> None:
-        """Write which parser or tagger it is, its settings, and what else is said of it."""
+        """Write which parser or tagger it is, its settings, and `said`, what else is to be kept of it."""
         own = {name: getattr(settings, name) for name in self.parameters}
         written = {self.role: self.name, **own, **said}
         model_files.write_settings(directory / self.file, self.version, written)
 
     def read(self, directory: Path) -> dict[str, Any]:
-        """Return what `write` wrote, under today's names. Raises ModelError for one of another kind."""
+        """Return what `write` wrote, under today's names. Raises ModelError for another kind of directory."""
         path = Path(directory) / self.file
         settings = model_files.read_settings(path, self.version)
         if settings.get(self.role) != self.name:
@@ -48,11 +48,11 @@ class ModelFormat(NamedTuple):
         return {_FORMER_NAMES.get(name, name): value for name, value in settings.items()}
 
     def parameters_in(self, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the estimator's settings among what `read` returned. Raises KeyError, TypeError."""
+        """Return the estimator's settings among what `read` returned. Raises KeyError, msgspec's errors."""
         given = {name: settings[name] for name in self.parameters}
         return model_files.as_type(given, dict[str, str | int | float | None])
 
 
 def loading(source: Path | str, what: str = "cannot be loaded") -> AbstractContextManager[None]:
-    """Turn whatever a library does when it reads someone else's data into a ModelError of one line."""
+    """Turn whatever a library raises when it reads someone else's data into a ModelError of one line."""
     return model_files.reading(source, f"{what}: {{}}")

@@ -26,10 +26,10 @@ class Evaluation:
 
     step, steps: training steps so far, and at most
     loss:        mean of the training loss since the previous evaluation
-    scores:      by their names, in [0, 1], the one that states are chosen by last: UAS and LAS with exact
-                 labels, punctuation counted; or the accuracy of tags
+    scores:      in [0, 1], by their names; the last one decides which state is best: UAS and LAS with exact
+                 labels, punctuation counted, or the accuracy of tags
     seconds:     since training began
-    who:         is trained, where it is no d-parser
+    who:         what is trained; empty for a d-parser
     """
 
     step: int
@@ -44,7 +44,7 @@ class Evaluation:
 
     @property
     def at(self) -> tuple[str, float]:
-        """Return who is trained, and which share of the steps is done."""
+        """Return what is trained, and which share of the steps is done."""
         return self.who, self.step / self.steps
 
     @property
@@ -66,7 +66,7 @@ def time_left(done: int, steps: int, seconds: float) -> str:
     return f"about {left:.0f} s left"
 
 
-Report = Callable[[Evaluation], None] | None  # is told each
+Report = Callable[[Evaluation], None] | None  # is told each evaluation
 EMPTY_FORM = "_"  # what taggers see for the empty form, which networks over characters cannot take
 Arcs = tuple[Sequence[int], Sequence[str]]  # heads and labels of a sentence
 Word = tuple[str, int, int]  # its form, its first character in a text and the one after its last
@@ -84,7 +84,7 @@ class TextRules(Protocol):
     longest: int
 
     def words(self, text: str) -> Iterable[Word]:
-        """Return the words of a sentence, in order; several may be of the same characters."""
+        """Return the words of a sentence, in order; several words may have the same characters."""
         ...
 
     def sentences(self, text: str) -> Iterable[tuple[int, int]]:
@@ -93,11 +93,11 @@ class TextRules(Protocol):
 
 
 class DependencyParser(ABC):
-    """A dependency parser that can be trained; what only some can do has a default here.
+    """A dependency parser that can be trained; what only some parsers can do has a default here.
 
-    It is made of one value, its settings, if it has any.
+    Its constructor takes one value, its settings, if it has any.
 
-    abilities: what it provides and requires, as it is set
+    abilities: what it provides and requires, with its settings
     """
 
     abilities: DParserAbilities = DParserAbilities()
@@ -123,14 +123,14 @@ class DependencyParser(ABC):
     def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
         """Yield the d-tree of each sentence, heads and labels filled in, in order, over any stream.
 
-        The tokens are those given, with tags that it finds. Raises ModelError where nothing was trained or
-        loaded yet.
+        The tokens are those given, but have the tags that a parser with `tags` predicts. Raises ModelError
+        where nothing was trained or loaded yet.
         """
 
     def parse_packed(self, sentences: Iterable[Tokens], least: float = LEAST) -> Iterator[DTree]:
         """Yield the d-trees of `parse` with their packed arcs (`d2c.packed.arcs`).
 
-        least: of the probability of arcs that are wanted; there may be others
+        least: probability from which on arcs are wanted; there may be others
         """
         raise ModelError("this parser does not say how probable other heads are")
 
@@ -139,11 +139,11 @@ class DependencyParser(ABC):
         return self.parse(sentences)
 
     def rules(self) -> TextRules:
-        """Return how it cuts text. Raises ModelError for one that cuts none."""
+        """Return the rules by which it cuts text. Raises ModelError for a parser that cuts none."""
         raise ModelError("this parser cuts no text")
 
     def tag(self, sentences: Iterable[Sequence[str]]) -> Iterator[Tokens]:
-        """Tag words as a `Tagger` does. Raises ModelError for one that finds no tags."""
+        """Tag words as a `Tagger` does. Raises ModelError for a parser that predicts no tags."""
         if not self.abilities.tags:
             raise ModelError("this parser has no tags of its own")
         untagged = map(Tokens.untagged, sentences)
@@ -151,9 +151,9 @@ class DependencyParser(ABC):
 
 
 class Tagger(Protocol):
-    """A part-of-speech tagger that can be trained, made of one value, its settings.
+    """A part-of-speech tagger that can be trained; its constructor takes one value, its settings.
 
-    abilities: what it requires, as it is set
+    abilities: what it requires, with its settings
     """
 
     abilities: TaggerAbilities
@@ -181,7 +181,7 @@ class Tagger(Protocol):
 
 
 def with_arcs(sentences: Iterable[Tokens], arcs: Iterable[Arcs], parser: str) -> Iterator[DTree]:
-    """Give each sentence its arcs; sentences without words have none among them.
+    """Yield the d-tree of each sentence, with its arcs; `arcs` has none for sentences without words.
 
     Raises ModelError, which names the parser, for arcs of another number of words.
     """

@@ -1,7 +1,7 @@
 """What every route is: a way back from d-trees to c-trees, learned from a treebank.
 
 A route is an estimator. A subclass defines `encode`, `_fit`, `_decode_all`, `save` and `load`; `Route` checks
-what they are given, once for all of them. What only some routes can do, `abilities` says.
+what these are given, once for all routes. What only some routes can do, `abilities` says.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from d2c.trees.unaries import without_copies
 
 Progress = Callable[[Any], None]  # is told what to show
 Confidences = tuple[float, ...] | None  # [K] of nodes, in [0, 1], not yet calibrated; None: not known
-Ranked = tuple[float | None, CTree]  # with the logarithm of its probability; None: not known
+Ranked = tuple[float | None, CTree]  # a c-tree behind the logarithm of its probability; None: not known
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +47,7 @@ class CommonSettings(Settings):
 
 
 class TrainingTrees(NamedTuple):
-    """What a route learns from, see `Route.fit`: d-trees are those of the c-trees."""
+    """What a route learns from, see `Route.fit`: the d-trees are those of the c-trees' sentences."""
 
     ctrees: Iterable[CTree]
     dev: Iterable[CTree] = ()
@@ -60,9 +60,9 @@ class Route(ABC):
     """The base of all routes.
 
     gaps_: whether training trees had gaps
-    arcs_: what packed arcs count for, where it looks among them
-    lone_: nodes over punctuation alone, or copies, that training trees had: it decodes no others. None: any
-    abilities: what it provides and requires
+    arcs_: what packed arcs count for, in a route that searches them
+    lone_: the nodes over punctuation alone, and the copies, of training trees: it makes no others. None: any
+    abilities: what the route provides and requires
     """
 
     gaps_: bool = False
@@ -73,7 +73,7 @@ class Route(ABC):
 
     @property
     def is_fitted(self) -> bool:
-        """Return whether it can decode; True for routes that do so without having learned anything."""
+        """Return whether the route can decode; True for routes that need to learn nothing for that."""
         return True
 
     def fit(
@@ -87,7 +87,7 @@ class Route(ABC):
     ) -> Self:
         """Learn from gold c-trees; `dev` selects among what was learned.
 
-        dtrees:     for each c-tree what the d-parser makes of it without having learned from it (jackknifing)
+        dtrees:     the d-parser's d-tree for each c-tree, from which it has not learned (jackknifing)
         dev_dtrees: the same for `dev`, for routes that are scored on it
 
         Raises ValueError, which names the sentence, for d-trees that are not those of the c-trees.
@@ -119,7 +119,7 @@ class Route(ABC):
         return (self._mended(ctree)[0] for ctree in ctrees)
 
     def confidences(self, dtree: DTree, repairs: Repairs | None = None) -> tuple[CTree, Confidences]:
-        """Return what `decode` gives, and how sure the route is of each of its nodes."""
+        """Return what `decode` returns, and how sure the route is of each of its nodes."""
         return next(self.confidences_all([dtree], repairs))
 
     def confidences_all(
@@ -133,7 +133,7 @@ class Route(ABC):
     def within(
         self, dtree: DTree, constraints: SpanConstraints, repairs: Repairs | None = None
     ) -> tuple[CTree, Confidences]:
-        """Return the `confidences` of a c-tree that obeys constraints; what no search reaches is put in
+        """Return a c-tree that obeys constraints, and its confidences; what no search reaches is put in
         afterwards."""
         self.check_fitted()
         (dtree,) = _with_words([dtree])
@@ -144,9 +144,9 @@ class Route(ABC):
     def decode_k_best(
         self, dtree: DTree, k: int, constraints: SpanConstraints | None = None
     ) -> Sequence[Ranked]:
-        """Return the best c-trees of a d-tree, that obey constraints, at most k, best first; each with the
-        logarithm of its probability. The first is the one of `decode`, or `within`, though others may be more
-        probable than one of minimum Bayes risk. Errors: `decode`."""
+        """Return the best c-trees of a d-tree that obey constraints, at most k, best first; each with the
+        logarithm of its probability. The first is the one of `decode`, or `within`; where that has minimum
+        Bayes risk, others may be more probable. Raises as `decode`."""
         self.check_fitted()
         (dtree,) = _with_words([dtree])
         found = self._decode_k_best(dtree, k, constraints)
@@ -157,11 +157,11 @@ class Route(ABC):
         return merged_ctrees((log, obeying(ctree, constraints)[0]) for log, ctree in found)
 
     def relabel(self, dtrees: Iterable[DTree], counts: Counter[str] | None = None) -> list[DTree]:
-        """Return the d-trees whose labels decoding reads; repairs of their heads are added to `counts`."""
+        """Return the d-trees with the labels that decoding reads; repairs of heads are added to `counts`."""
         return list(dtrees)
 
     def knows(self, tags: Iterable[str]) -> bool:
-        """Return whether it has seen any of these tags, as far as it keeps them."""
+        """Return whether the route has seen any of these tags; True for routes that do not keep tags."""
         return True
 
     def check_jackknifing(self) -> None:  # noqa: B027 - most routes can
@@ -172,13 +172,13 @@ class Route(ABC):
         self._refuse("has no oracle")
 
     def fit_grammar(self, ctrees: Iterable[CTree], dtrees: Iterable[DTree] | None = None) -> Sequence[object]:
-        """Learn what `oracle` needs; arguments as of `fit`."""
+        """Learn what `oracle` needs; arguments as in `fit`."""
         self._refuse("has no grammar")
 
     def fit_arcs(self, ctrees: Iterable[CTree], dtrees: Iterable[DTree]) -> Self:
         """Learn `arcs_`, after all else, from d-trees with packed arcs, and gold c-trees for these.
 
-        Neither d-parser nor route has learned from these sentences. Raises ValueError without arcs.
+        Neither d-parser nor route has learned from these sentences. Raises ValueError without packed arcs.
         """
         self._refuse("takes one d-tree, not packed arcs")
 
@@ -207,7 +207,7 @@ class Route(ABC):
 
     @abstractmethod
     def _fit(self, trees: TrainingTrees) -> None:
-        """Learn, as `fit` says."""
+        """Learn from trees, as `fit` says."""
 
     @abstractmethod
     def _decode_all(self, dtrees: Iterable[DTree], repairs: Repairs) -> Iterator[CTree]:
@@ -234,8 +234,8 @@ class Route(ABC):
 
 
 def merged_ctrees(found: Iterable[Ranked]) -> list[Ranked]:
-    """Return each c-tree once, where it comes first, with the sum of its probabilities; trees that differ in
-    nothing but head children, or copies of nodes right above these (NP over NP), are one."""
+    """Return each c-tree once, at its first place, with the sum of its probabilities; trees that differ only
+    in head children, or in copies of nodes right above these (NP over NP), are one."""
     best: dict[CTree, Ranked] = {}
     for log, ctree in found:
         bare = without_copies(replace(ctree, head_children=None))

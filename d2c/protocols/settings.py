@@ -1,7 +1,7 @@
 """Settings that d-parsers and taggers share, each under one name from the command line to the estimator.
 
-A d-parser has a class of settings of its own, whose fields it takes from here with `shared`, and beside them
-those that only it has, which may follow its name (`udpipe:swap;5`).
+Each d-parser has its own class of settings. Some of its fields are taken from here, with `shared`; others it
+alone has, and they may follow its name (`udpipe:swap;5`).
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from typing import Any
 from d2c.base.settings import MOST_PASSES, Settings, redefault, seed_setting, setting
 
 PRESETS = "default", "small"
-FINETUNE = "finetune"  # the preset of whatever is put on a transformer, in place of any other
+FINETUNE = "finetune"  # the preset of anything on a transformer, in place of any other
 
 
 @dataclass(frozen=True, kw_only=True)
 class SharedSettings(Settings):
-    """What may be said of a d-parser or tagger of any kind.
+    """The settings that a d-parser or tagger of some kind has.
 
-    Who has no use for preset, seed and checkpoints, which are for others, too, ignores them; the rest is
-    refused there.
+    A d-parser without preset, seed or checkpoints ignores these, since they are also meant for others; all
+    other settings that a d-parser does not have are refused.
 
-    preset:      sizes and schedule: default, or small, minutes on two cores
+    preset:      sizes and schedule: default, or small, which takes minutes on two cores
     charlm:      Stanza's forward and backward character language models (.pt files)
-    vectors:     word vectors, as text (a word and its numbers per line), of Stanza also as its .pt file
+    vectors:     word vectors, as text (a word and its numbers per line); for Stanza also its .pt file
     transformer: directory or name of a transformer, an encoder of BERT's kind; by name, it is downloaded
-    checkpoints: a directory, from which a training that was killed goes on
+    checkpoints: a directory from which a training that was killed goes on
     timeout:     seconds after which a program that the d-parser runs is ended; None: never
     """
 
@@ -61,7 +61,7 @@ class SharedSettings(Settings):
     )
 
 
-IGNORED = "preset", "seed", "checkpoints"  # by d-parsers without them
+IGNORED = "preset", "seed", "checkpoints"  # by d-parsers that do not have them
 
 
 def shared(name: str) -> Any:

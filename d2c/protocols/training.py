@@ -35,7 +35,7 @@ Treebanks = tuple[Sequence[Tokens], Sequence[Tokens]]
 Evaluate = Callable[[int, int, float, float], float]  # as `evaluating` makes it
 
 _MINUTES = 5.0  # between checkpoints, which are also written after each evaluation
-DEV_WORDS = 20_000  # of the development treebank that are enough to tell which state is the best
+DEV_WORDS = 20_000  # words of the development treebank that are enough to tell which state is the best
 
 
 def attachment(gold: Sequence[DTree], predicted: Iterable[DTree]) -> dict[str, float]:
@@ -50,7 +50,7 @@ def read_tagged(path: Path) -> list[Tokens]:
 
 
 def tags_of(sentences: Iterable[Tokens]) -> tuple[str, ...]:
-    """Return all tags, the commonest first. Taggers are taught numbers: some read `!` or `_` as no tag."""
+    """Return all tags, the commonest first. Taggers learn their numbers: some read `!` or `_` as no tag."""
     counts = Counter(tag for tokens in sentences for tag in tokens.tags)
     return tuple(ranked(counts))
 
@@ -65,14 +65,14 @@ def accuracy(gold: Sequence[Tokens], predicted: Iterable[Tokens]) -> float:
 
 
 def thinned(trees: Sequence[Tree], words: int) -> Sequence[Tree]:
-    """Return evenly chosen trees with about so many words, all of them where they have no more."""
+    """Return evenly chosen trees with about so many words, all of them where these have no more."""
     total = sum(len(tree.tokens) for tree in trees)
     return trees[:: max(1, -(-total // words))]
 
 
 @dataclass(frozen=True)
 class TrainingPlan:
-    """Who is trained, in how many steps at most, and how many are between evaluations, on which device."""
+    """What is trained, in how many steps at most, how many lie between evaluations, and on which device."""
 
     who: str
     steps: int
@@ -82,12 +82,12 @@ class TrainingPlan:
 
 @dataclass
 class Course(Generic[T]):
-    """How far a training is, as planned: what a checkpoint holds beside the network's own.
+    """The progress of a training by its plan: what a checkpoint holds beside the network's own state.
 
     done, since: steps, in all and since the last evaluation
-    total:       of the loss since then
-    seconds:     that the steps took
-    best:        the best state, its score, and the step that it is of; None before the first evaluation
+    total:       sum of the losses since then
+    seconds:     of the training so far, evaluations included
+    best:        the best state, None before the first evaluation, with its score and its step
     """
 
     plan: TrainingPlan
@@ -101,7 +101,7 @@ class Course(Generic[T]):
 
     @property
     def numbers(self) -> dict[str, float]:
-        """Return what it is made of again, beside the plan and the best state, in a checkpoint."""
+        """Return what a checkpoint keeps of it, beside the best state, to make it again with its plan."""
         return {name: getattr(self, name) for name in ("done", "since", "total", "seconds", "best_score")}
 
 
@@ -118,9 +118,9 @@ def best_state(
     update:   makes a step, and returns its loss
     evaluate: scores on the development treebank, as `evaluating` makes it
     state:    returns what the network has learned so far
-    course:   is brought up to date; where an earlier training was, it goes on
+    course:   is kept up to date; where an earlier training has begun it, that training goes on
     keep:     writes a checkpoint; is called after each evaluation and every few minutes
-    over:     says after each step, given the score of an evaluation, whether it was the last
+    over:     says after each step, given the score if it was evaluated, whether it was the last one
     """
     plan = course.plan
     first = min(plan.steps, (course.done // plan.interval + 1) * plan.interval)
@@ -165,7 +165,7 @@ def _step(
 
 
 def reporting(progress: Report) -> Callable[[int, int, float, Mapping[str, float]], None]:
-    """Return a function that hands on an `Evaluation` of its fields, with the seconds since now."""
+    """Return a function that passes on an `Evaluation` of its arguments, with the seconds since this call."""
     begin = time.monotonic()
 
     def report(step: int, steps: int, loss: float, scores: Mapping[str, float]) -> None:
@@ -178,7 +178,7 @@ def reporting(progress: Report) -> Callable[[int, int, float, Mapping[str, float
 def evaluating(progress: Report, scores: Callable[[], Mapping[str, float]], who: str = "") -> Evaluate:
     """Return a function that evaluates after a step of so many, given the mean loss and the seconds so far.
 
-    It hands on an `Evaluation`, and returns the last of its scores.
+    The function passes on an `Evaluation`, and returns the last of its scores.
     """
 
     def evaluate(step: int, steps: int, loss: float, seconds: float) -> float:
@@ -191,14 +191,14 @@ def evaluating(progress: Report, scores: Callable[[], Mapping[str, float]], who:
 
 
 def evaluating_arcs(parser: DependencyParser, dev: Sequence[DTree], progress: Report) -> Evaluate:
-    """Return what `evaluating` does, of a parser's UAS and LAS on d-trees."""
+    """Return a function as `evaluating` does, for a parser's UAS and LAS on d-trees."""
     return evaluating(progress, lambda: attachment(dev, parser.parse(one.tokens for one in dev)))
 
 
 class TrainedTagger(ABC):
-    """A tagger that is taught the tags of a treebank; what a library does of that is left to classes.
+    """A tagger that is taught the tags of a treebank; subclasses do what depends on a library.
 
-    FORMAT, WINDOW: of its model directory; sentences that `tag` holds at a time
+    FORMAT, WINDOW: that of its model directory; sentences that `tag` holds at a time
     tags_:          all tags, the commonest first
     """
 
@@ -209,7 +209,7 @@ class TrainedTagger(ABC):
     tags_: tuple[str, ...] = ()
 
     def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
-        """Learn, and leave the model with the best accuracy on the second file; errors: `Tagger`."""
+        """Learn, and leave the model with the best accuracy on the second file. Raises as `Tagger`."""
         train = read_tagged(train_conllu)
         dev = [dtree.tokens for dtree in thinned([*read_conllu(dev_conllu)], DEV_WORDS)]
 
@@ -224,16 +224,16 @@ class TrainedTagger(ABC):
 
     @classmethod
     def load(cls, directory: Path, device: str | None = None) -> Self:
-        """Return the tagger that `train` left, which cannot bring code with it. Raises ModelError.
+        """Return the tagger that `train` left, whose files cannot bring code. Raises ModelError.
 
-        device: where it runs, of taggers that have a choice
+        device: where it runs, for taggers that have a choice
         """
         said = cls.FORMAT.read(directory)
         with loading(directory):
             tagger = cls._of(said, device)
             tagger.tags_ = as_type(said["tags"], tuple[str, ...])
             tagger._restore(Path(directory))
-            next(tagger.tag([(EMPTY_FORM,)]))  # what cannot tag says so now
+            next(tagger.tag([(EMPTY_FORM,)]))  # a tagger that cannot tag fails now
         return tagger
 
     def tag(self, sentences: Iterable[Sequence[str]]) -> Iterator[Tokens]:
@@ -253,18 +253,18 @@ class TrainedTagger(ABC):
     @classmethod
     @abstractmethod
     def _of(cls, said: dict[str, Any], device: str | None) -> Self:
-        """Return a tagger without learned state, with the settings that a model directory says."""
+        """Return a tagger without learned state, with the settings in a model directory."""
 
     @abstractmethod
     def _fit(self, treebanks: Treebanks, evaluate: Evaluate, directory: Path) -> dict[str, Any]:
-        """Leave the best model in a directory; return what else its settings say.
+        """Leave the best model in a directory; return further settings to be kept there.
 
-        treebanks: to learn from, and that which `evaluate` scores on
+        treebanks: the one to learn from, and the one that `evaluate` scores on
         """
 
     @abstractmethod
     def _restore(self, directory: Path) -> None:
-        """Read what `_fit` left. Raises what broken files lead a library to raise."""
+        """Read what `_fit` left. Raises whatever broken files make a library raise."""
 
     @abstractmethod
     def _predict(self, sentences: list[list[str]]) -> Sequence[Sequence[str]]:
@@ -279,7 +279,7 @@ def rise_and_fall(steps: int) -> Callable[[int], float]:
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """Seed the generators of Python and numpy; afterwards they go on as if nothing was drawn."""
+    """Seed the generators of Python and numpy; afterwards they go on as if nothing had been drawn."""
     states = random.getstate(), numpy.random.get_state()
     random.seed(seed)
     numpy.random.seed(seed % 2**32)

@@ -26,8 +26,8 @@ from d2c.trees.labels import ROOT
 from d2c.trees.repair import Repairs, projectivize
 from d2c.trees.scores.matches import percent
 
-_ENCODINGS = "direct", "delta", "spine"  # that labels show, where there are no others
-_MANY = 100  # labels, of which one at least has a number, in the delta encoding 0
+_ENCODINGS = "direct", "delta", "spine"  # that labels reveal, as long as there are no others
+_MANY = 100  # among so many labels at least one has a number, in the delta encoding the number 0
 
 
 class Statistics:
@@ -80,12 +80,12 @@ class Statistics:
 
 
 class Coded(NamedTuple):
-    """The text of a batch in the other format, of how many sentences, and what was counted.
+    """The text of a batch in the other format, its number of sentences, and what was counted.
 
-    file:    that the batch is of, in messages
+    file:    the batch's file, as messages name it
     refused: what is wrong with the batch's other sentences
     error:   what cannot be written; there is no text then
-    Errors count sentences from the batch's beginning; the batches before say which of the file they are.
+    Errors count sentences from the batch's beginning; `code_files` adds those of the batches before.
     """
 
     text: str
@@ -101,7 +101,7 @@ class Coded(NamedTuple):
 
 @dataclass(frozen=True)
 class Encode:
-    """Makes c-trees d-trees in CoNLL-U, and counts what `rules` do not cover."""
+    """Turns c-trees into d-trees in CoNLL-U, and counts what `rules` do not cover."""
 
     route: Route
     rules: HeadRules
@@ -128,7 +128,7 @@ class Encode:
 
 @dataclass(frozen=True)
 class Decode:
-    """Makes d-trees in CoNLL-U c-trees, in a format whose files can be joined."""
+    """Turns d-trees in CoNLL-U into c-trees, in a format whose files can be joined."""
 
     route: Route
     file: str
@@ -148,8 +148,8 @@ class Decode:
 
 
 class Signs(Counter[str]):
-    """Counts arcs between words, sentences in which none has a tag (`untagged`), and what labels show of
-    their encoding: those with a number, sentences whose root has its spine, and those with a difference of 0.
+    """Counts arcs between words, sentences in which no word has a tag (`untagged`), and what labels show of
+    their encoding: labels with a number, sentences whose root has a spine, sentences with a difference of 0.
     """
 
     def over(self, dtrees: Iterable[DTree]) -> Iterator[DTree]:
@@ -164,8 +164,8 @@ class Signs(Counter[str]):
             yield dtree
 
     def mismatch(self, route: Route) -> str:
-        """Return that labels have another encoding than the route reads, or none; "" where they do not show
-        that."""
+        """Return a message where labels seem to have another encoding than the route reads, or none at all;
+        else ""."""
         if not isinstance(route, Reduction) or route.abilities.own_labels or route.encoding not in _ENCODINGS:
             return ""
         if not self["numbers"]:

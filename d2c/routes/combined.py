@@ -1,12 +1,12 @@
 """Both routes combined: the constituents that the labeler and constrained CKY agree on.
 
-The two make different errors over the same d-tree, so what both find is right more often than what one does:
-the intersection of Fossum and Knight, "Combining Constituent Parsers" (NAACL 2009), for two parsers. It has
-fewer constituents than either, and a greater F1.
+The two make different errors over the same d-tree, so what both find is right more often than what one finds:
+this is the intersection of Fossum and Knight, "Combining Constituent Parsers" (NAACL 2009), for two parsers.
+It has fewer constituents than either, and a greater F1.
 
-With jackknifed d-trees both learn from them, and the d-parser's head-ordered labels are features of both, of
-the chart as in section 3.2 of the draft "Parsing Dependencies". Labels of gold d-trees would be trusted more
-than predicted ones deserve. So without jackknifing no labels of the d-parser are used at all.
+If there are jackknifed d-trees, both learn from them, and the d-parser's head-ordered labels are features of
+both: of the chart as in section 3.2 of the draft "Parsing Dependencies". Labels of gold d-trees would be
+trusted more than predicted ones deserve. So without jackknifing no labels of the d-parser are used at all.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from d2c.trees.dtree import DTree
 from d2c.trees.repair import Repairs
 
 _LABELER, _CHART = "two-stage", "chart"
-_CTREES = 4  # of the chart that are looked at for each c-tree that is wanted
+_CTREES = 4  # of the chart, which are considered for each c-tree asked for
 
 
 class Combined(Route):
     """A route of a TwoStage and a ConstrainedCKY with labels.
 
-    Repairs are those of the chart; where the two find no common root, so is the root.
+    Repairs are those of the chart; the root is the chart's, too, where the two find no common one.
     """
 
     abilities = RouteAbilities(confidences=True, k_best=True, own_labels=True)
@@ -49,7 +49,7 @@ class Combined(Route):
 
     @property
     def is_fitted(self) -> bool:
-        """Return whether both routes are."""
+        """Return whether both routes are fitted."""
         return self.labeler.is_fitted and self.chart.is_fitted
 
     def encode(self, ctree: CTree) -> DTree:
@@ -82,7 +82,7 @@ class Combined(Route):
     def _confidences_all(
         self, dtrees: Iterable[DTree], repairs: Repairs
     ) -> Iterator[tuple[CTree, Confidences]]:
-        """Yield the c-trees of `_decode_all`; the mean of the two confidences of each node [K]."""
+        """Yield the c-trees of `_decode_all`, each with the mean of the two confidences in each node [K]."""
         one, other = tee(dtrees)
         pairs = zip(
             self.chart.confidences_all(one, repairs), self.labeler.confidences_all(other), strict=True
@@ -92,8 +92,8 @@ class Combined(Route):
             yield ctree, tuple(shares or ())
 
     def _decode_k_best(self, dtree: DTree, k: int, constraints: SpanConstraints | None) -> Sequence[Ranked]:
-        """Return what the labeler agrees with of the chart's best c-trees, of which several may come to the
-        same, with the chart's probabilities."""
+        """Return what each of the chart's best c-trees has in common with the labeler's c-tree, with the
+        chart's probabilities; several of them may come to the same."""
         labelled = Parse(self.labeler.decode(dtree))
         of_chart = self.chart.decode_k_best(dtree, _CTREES * k)
         agreed = ((log, combine([Parse(ctree), labelled], _agreed, 0.0).ctree) for log, ctree in of_chart)

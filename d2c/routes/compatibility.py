@@ -1,5 +1,5 @@
-"""Which routes and d-parsers go together, and what can be asked of them: the one place that refuses what does
-not fit what they declare (`d2c.protocols.abilities`)."""
+"""Which routes and d-parsers go together, and what can be asked of them: the one place that refuses what
+their declared abilities (`d2c.protocols.abilities`) do not allow."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def check_jackknifing(routes: Mapping[str, Route]) -> None:
 def check_foreign(what: str, routes: Collection[str], jackknife: bool = False) -> None:
     """Raise ModelError where a route learns nothing from d-trees of another convention.
 
-    what:      gives these d-trees, as errors call it
-    jackknife: whether there are folds, of which such a d-parser learns nothing
+    what:      what gives these d-trees, as messages call it
+    jackknife: whether there are folds, from which such a d-parser learns nothing
     """
     if jackknife or not all(route_class(name).abilities.conventions for name in routes):
         able = " or ".join(_able("conventions"))

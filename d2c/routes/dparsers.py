@@ -35,10 +35,10 @@ class DParserRow(RegistryRow):
     """A registered d-parser or tagger.
 
     own:    settings that may follow its name
-    quoted: whether these are commands, in whose quotes a `;` ends none
-    loaded: parameters of its `load` beside the directory, which no model says
-    text:   whether it cuts text, which its class says, too
-    quick:  a class that `opened` its models instead where it can, `module:Class`, and what it needs
+    quoted: whether these are commands: a `;` inside their quotes ends none of them
+    loaded: parameters of its `load` besides the directory, which no model's files say
+    text:   whether it cuts text, as the abilities of its class say, too
+    quick:  a class whose `opened` loads its models instead where it can, and the extra that this needs
     """
 
     own: tuple[str, ...] = ()
@@ -104,7 +104,7 @@ TAGGERS = {
         path="d2c.dparsers.spacy.tagger:SpacyTagger", extra="spacy", settings=SpacyTaggerSettings
     ),
 }
-# Two commands: a `;` inside quotes ends none. A quote that is not closed is a character.
+# Two commands: a `;` inside quotes ends none. A quote that is not closed is an ordinary character.
 _COMMANDS = re.compile(r"""((?:[^;'"\\]|\\.|'[^']*'|"(?:[^"\\]|\\.)*"|['"\\])*+);(.*)""", re.DOTALL)
 
 
@@ -117,7 +117,7 @@ def form_of(name: str) -> str:
 
 
 def shortest(dparser: str) -> str:
-    """Return one of DPARSERS without the defaults at its end, of settings that are one of several names."""
+    """Return how a d-parser is written, without choices at its end that are the defaults."""
     name, values = _cut(dparser)
     row = DPARSERS[name]
     while 0 < len(values) <= len(row.own):
@@ -133,7 +133,7 @@ def make_dparser(dparser: str, said: SharedSettings | None = None) -> Dependency
 
     dparser: one of DPARSERS, then perhaps `:` and its own settings with `;` between them, as in
              `stanza:joint`, `cmd:TRAIN;PARSE` or `pipeline:spacy:NAME`
-    said:    what is said of d-parsers of any kind
+    said:    settings of d-parsers of any kind
 
     Raises ModelError for an unknown d-parser, and where a package is not installed, ParameterError for
     settings that it does not have.
@@ -162,7 +162,7 @@ def takes(registry: Mapping[str, DParserRow], name: str, setting: str) -> bool:
 
 
 def load_dparser(name: str, directory: Path, given: Mapping[str, Any]) -> DependencyParser:
-    """Load a d-parser from a directory; given: parameters of its `load`, None where they are not.
+    """Load a d-parser from a directory; given: parameters of its `load`, None where they are not given.
 
     Raises ModelError, ParameterError.
     """
@@ -206,7 +206,7 @@ def _own(dparser: str) -> dict[str, Any]:
 
 
 def _typed(settings: type[Settings], name: str, value: str) -> Any:
-    """Return a setting that is written as a text. Raises ParameterError for what is no number."""
+    """Return a setting's value from its text. Raises ParameterError for text in place of a number."""
     types = types_of(settings)[name]
     if Path in types:
         return Path(value)
@@ -218,13 +218,13 @@ def _typed(settings: type[Settings], name: str, value: str) -> Any:
 
 
 def _said(settings: SharedSettings) -> dict[str, Any]:
-    """Return those of `SharedSettings` that are not by default."""
+    """Return those of `SharedSettings` that differ from their defaults."""
     values = ((one.name, getattr(settings, one.name), one.default) for one in fields(SharedSettings))
     return {name: value for name, value, default in values if value != default}
 
 
 def _check(dparser: str, said: Mapping[str, Any], known: Collection[str]) -> None:
-    """Raise ParameterError for what a d-parser does not have, but for the device `cpu`: any runs there."""
+    """Raise ParameterError for settings that a d-parser lacks, except the device `cpu`: any runs there."""
     for name, value in said.items():
         if name not in known and (name, value) != ("device", "cpu"):
             raise ParameterError(f"the d-parser {dparser} takes no ", name)

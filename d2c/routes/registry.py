@@ -17,7 +17,7 @@ from d2c.protocols.settings import shared
 from d2c.reduction.encodings import ENCODINGS
 from d2c.routes.rows import RegistryRow, class_of
 
-# What only routes with a chart are made with, by the options' names.
+# The settings that only routes with a chart have, by the names of their options.
 _COMMON = named_fields(CommonSettings)
 CHART_OPTIONS = tuple(name for name in named_fields(ChartSettings) if name not in _COMMON)
 
@@ -27,7 +27,7 @@ class RouteSettings(CommonSettings):
     """What routes of any name are made with.
 
     chart:       of routes with a chart, which take head rules, seed and labels from the fields of this class
-    labels:      whether d-labels are features, as of d-trees with labels of their own (nsubj); None: if these
+    labels:      whether d-labels are features, as for d-trees of another convention (nsubj); None: where they
                  are not the route's own
     checkpoints: a directory, from which an interrupted training goes on: of the chart, a transformer, spaCy
     """
@@ -53,9 +53,9 @@ class RouteSettings(CommonSettings):
 class RouteRow(RegistryRow):
     """A registered route.
 
-    new:     makes an untrained one of its class
+    new:     makes an untrained route of its class
     kernels: whether it has any to compile, by `Route.warm_up`
-    options: names of a training's settings that mean something for it, beside head rules and the d-parser's
+    options: names of a training's settings that mean something for it, besides head rules and the d-parser's
     """
 
     new: Callable[[type[Any], RouteSettings], Route]

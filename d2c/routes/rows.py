@@ -17,7 +17,7 @@ class RegistryRow:
     """A registered class.
 
     path:     where it is, `module:Class`
-    extra:    of d2c's, with what it needs
+    extra:    the one of d2c's extras that installs what it needs
     settings: the class of the one value that it is made of
     """
 
@@ -27,7 +27,7 @@ class RegistryRow:
 
 
 def class_of(role: str, registry: Mapping[str, RegistryRow], name: str) -> type[Any]:
-    """Import a registered class; the role says of what. Raises ModelError, which may say what to install."""
+    """Import a registered class; role: what it is. Raises ModelError, which may say what to install."""
     if name not in registry:
         raise ModelError(f"unknown {role} {name!r}; known are {', '.join(registry)}")
     row = registry[name]

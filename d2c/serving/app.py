@@ -1,8 +1,8 @@
-"""What the server answers to whom: its page, its JSON interface, and what is refused.
+"""The server's page, its JSON interface, and which requests are refused.
 
-A page of somebody else's in the user's browser reaches servers on the same machine, too. So POST is for
-pages of this server and for programs (Origin), and only under names that nobody else can give to this machine
-(Host): an address, localhost, or the name that the server was started with.
+A page from another site in the user's browser can reach servers on the same machine, too. So POST is only for
+pages of this server and for programs (checked by Origin), and every request must use a name that nobody else
+can give to this machine (checked by Host): an address, localhost, or the name the server was started with.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _SECURE = {
 
 
 class Site:
-    """What the server answers at which address.
+    """The addresses of the server, and what it answers at each.
 
     host:  the name or address that the server was started with
     about: what it says of itself
@@ -62,7 +62,7 @@ class Site:
         self._policy = {"Content-Security-Policy": f"{_POLICY}; script-src {known}"}
 
     def application(self) -> Starlette:
-        """Return what uvicorn runs."""
+        """Return the application that uvicorn runs."""
         return Starlette(
             routes=[
                 Route("/", self._checked(self._shown)),
@@ -89,7 +89,7 @@ class Site:
         """Return whether a Host header names an address, localhost, or what the server was started with."""
         with suppress(ValueError):
             parts = urlsplit(f"//{named}")
-            name, _ = parts.hostname or "", parts.port  # where it is no number ValueError is raised
+            name, _ = parts.hostname or "", parts.port  # raises ValueError where it is no number
             return name in ("localhost", self._host) or bool(ipaddress.ip_address(name))
         return False
 
@@ -130,7 +130,7 @@ async def _broken(_: Request, __: Exception) -> Response:
 
 
 def _empty(about: dict[str, Any]) -> dict[str, Any]:
-    """Return what the template of the page asks for where no sentence is parsed yet."""
+    """Return the values of the page's template while no sentence is parsed yet."""
     data = {"sure": False, "query": "", "tags": [], "labels": [], "arcs": []}
     return {"name": about["name"], "most": about["most_trees"], "sentences": [], "data": lambda: data}
 

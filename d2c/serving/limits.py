@@ -1,4 +1,4 @@
-"""What a server takes upon itself."""
+"""Limits on the requests that a server answers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MOST_TREES = 20  # of a sentence, in one answer
 
 @dataclass(frozen=True, kw_only=True)
 class ServeLimits(Settings):
-    """How much a request may be, and how many may wait. What is above is refused, and told so."""
+    """How much a request may be, and how many may wait. What is above a limit is refused with an error."""
 
     max_bytes: int = setting(1_000_000, "The largest size of a request.", metavar="BYTES", least=1)
     max_words: int = setting(5_000, "The most words in a request.", metavar="WORDS", least=1)

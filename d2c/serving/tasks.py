@@ -1,6 +1,6 @@
-"""What a worker of the server does: it reads requests, parses them together and writes the answers.
+"""The work of the server's workers: they read requests, parse them together and write the answers.
 
-All that is in a request is read here, in a process that may die of it.
+The content of requests is read only here, in a process that may die of it.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ _FILE = "<request>"  # what errors name
 
 
 class Task(NamedTuple):
-    """A request. page: the answer is for the page of `d2c serve`; otherwise, JSON as of `d2c parse`"""
+    """A request. page: whether the answer is for the page of `d2c serve`, not JSON as from `d2c parse`"""
 
     body: bytes
     page: bool = False
 
 
-# What is loaded or compiled at the first use is used before the first request.
+# Parsed before the first request, which need not wait for what is loaded or compiled at its first use.
 _FIRST = [Task(json.dumps({"text": "They slept.", "best": best}).encode()) for best in (1, 2)]
 
 
 class Answer(NamedTuple):
-    """An answer: the status of HTTP, and JSON."""
+    """An answer: its HTTP status, and JSON."""
 
     status: int
     body: bytes
 
 
 class _Asked(NamedTuple):
-    """What a request asks for: sentences of a kind of input, and so many trees of each."""
+    """What a request asks for: the sentences of a kind of input, and up to `best` trees of each."""
 
     kind: str
     best: int
@@ -54,12 +54,12 @@ class _Asked(NamedTuple):
 
 
 def refusal(status: int, why: str) -> Answer:
-    """Return an answer that says why there is no other."""
+    """Return an answer that says why a request is refused."""
     return Answer(status, json.dumps({"error": why}).encode())
 
 
 def too_late(limits: ServeLimits) -> Answer:
-    """Return the answer where a request took more time than it may."""
+    """Return the answer to a request that took more time than it may."""
     return refusal(504, f"it took more than {limits.max_seconds:g} s")
 
 
@@ -67,7 +67,7 @@ def too_late(limits: ServeLimits) -> Answer:
 class Service:
     """What workers need to know. It is pickled.
 
-    options: how the model is loaded
+    options: how the model is loaded, and the size of batches
     """
 
     model: Path
@@ -116,7 +116,7 @@ class Service:
             sentences: list[Sentence] = []
             left = self.limits.max_words
             for sentence in sentences_of(lines, kind, rules, _FILE):
-                left -= max(1, len(sentence.tokens))  # one that cannot be read has none
+                left -= max(1, len(sentence.tokens))  # a sentence that cannot be read has no tokens
                 if left < 0:
                     return refusal(413, f"more than {self.limits.max_words:,} words; send it in parts")
                 sentences.append(sentence)
@@ -126,7 +126,7 @@ class Service:
 
 
 def _written(sentences: list[Sentence], of_page: bool) -> Answer:
-    """Return the answer that sentences are which were parsed."""
+    """Return the answer that holds parsed sentences."""
     from d2c.parsing.stream import Batch, format_batch
     from d2c.viewing.view import page_data
 
@@ -137,8 +137,8 @@ def _written(sentences: list[Sentence], of_page: bool) -> Answer:
 
 
 def _lines(body: bytes) -> tuple[Iterator[str], str, int]:
-    """Return the lines of a request, of which kind they are, and how many trees are wanted of a sentence.
-    Raises ValueError."""
+    """Return the lines of a request, their kind of input, and how many trees of a sentence are wanted. Raises
+    ValueError."""
     shown = _object(body)
     if unknown := [*shown.keys() - FIELDS]:
         raise ValueError(f"unknown field {unknown[0]!r:.40}; known are {', '.join(sorted(FIELDS))}")
@@ -158,7 +158,7 @@ def _lines(body: bytes) -> tuple[Iterator[str], str, int]:
 
 
 def _object(body: bytes) -> dict[str, Any]:
-    """Return the JSON object that a body is. Raises ValueError."""
+    """Return the JSON object in a body. Raises ValueError for any other body."""
     try:
         shown = json.loads(body.decode())
     except UnicodeDecodeError:
@@ -173,7 +173,7 @@ def _object(body: bytes) -> dict[str, Any]:
 
 
 def _check_fields(sentences: list[Any]) -> None:
-    """Raise ValueError for a field that is neither read nor one of the output's: a constraint, misspelt."""
+    """Raise ValueError for a field known neither in input nor in output: it may be a misspelt constraint."""
     from d2c.parsing.json_lines import GIVEN
 
     for number, sentence in enumerate(sentences, 1):

@@ -1,10 +1,10 @@
-"""The processes behind the server: each has a thread here that gives it the requests that wait, small ones
-together, which encoders parse much faster.
+"""The processes behind the server. Each has a thread here that gives it waiting requests, small ones
+together, since encoders parse batches much faster.
 
-A process that dies, or takes too long, is replaced. One that dies costs nobody but the request that it died
-of: those that it had are the next to be tried, one by one, by any process that is ready, each once. For those
-beside one that takes too long there is little time left. Of a request that was alone, and took too long,
-there is no second try.
+A process that dies, or takes too long, is replaced. A death costs only the request that caused it: the
+requests that the process had are tried next, one by one, each once, by any process that is ready. Requests
+beside one that takes too long are tried again, too, but have little time left. A request that was alone and
+took too long is not tried again.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from d2c.base.errors import shortened
 from d2c.base.workers import DIED, Failed, ProcessPool
 from d2c.serving.tasks import Answer, Service, Task, refusal, too_late
 
-_AGAIN = 1.0  # seconds until a worker is started again that has died as it loaded the model
-_SMALL = 20_000  # bytes of a batch, before its last request: they take as long as a request may
+_AGAIN = 1.0  # seconds until a worker that died while it loaded the model is started again
+_SMALL = 20_000  # bytes from which a batch gets no more requests: they take about as long as a request may
 _LONGEST_WAIT = 3600.0  # seconds
-_LOOK = 1.0  # seconds after which one that has nothing to do is looked at: it may have died
-_TICK = 0.1  # seconds between two looks at how long no worker was ready
-_PATIENCE = 60.0  # seconds without any worker that do not count in the time of a request
+_LOOK = 1.0  # seconds after which an idle process is looked at: it may have died
+_TICK = 0.1  # seconds between two checks of how long no worker was ready
+_PATIENCE = 60.0  # seconds without a ready worker that do not count in a request's time, at most
 _LATE = Failed("it took too long", gone=True)
 
 
 class _Waiting(NamedTuple):
-    """A request, and where its answer is to be; again: a worker had it, and died or failed."""
+    """A request, and the future of its answer. again: whether a worker had it, and died or failed"""
 
     task: Task
     answer: Future[Answer]
@@ -39,11 +39,11 @@ class _Waiting(NamedTuple):
 
 
 class Workers:
-    """So many worker processes, and the requests that wait for them, first come, first served.
+    """A number of worker processes (`jobs`), and the requests that wait for them, first come, first served.
 
-    tell: is told of each worker that is replaced
+    tell: called with a message about each worker that is replaced
 
-    Raises the error of a worker that cannot load the model, and ChildProcessError for one that dies of it.
+    Raises the error of a worker that cannot load the model, ChildProcessError for one that dies in loading.
     """
 
     def __init__(self, service: Service, jobs: int, tell: Callable[[str], None]) -> None:
@@ -71,10 +71,10 @@ class Workers:
         return {"waiting": len(self._waiting), "ready": len(self._ready)}
 
     async def answer(self, task: Task, until: float) -> Answer:
-        """Return the answer to a request; 503 where too many wait, or no worker is ready to take it for long.
+        """Return the answer to a request; status 503 if too many wait, or if no worker was ready in time.
 
-        until: of `time.monotonic`, later by the time in which no worker is ready, but a minute at most
-        Raises TimeoutError then.
+        until: when time is up, by `time.monotonic`; time without a ready worker is added, a minute at most
+        Raises TimeoutError when time is up.
         """
         waiting = _Waiting(task, Future[Answer]())
         with self._changed:
@@ -96,13 +96,13 @@ class Workers:
         return answer.result()
 
     def close(self) -> None:
-        """End all processes. What they have not answered yet is not answered."""
+        """End all processes. Requests that are not answered yet stay unanswered."""
         self._closed = True
         for pool in self._pools:
             pool.close()
 
     def _serve(self, pool: ProcessPool) -> None:
-        """Answer requests by one process, until this one is closed."""
+        """Answer requests by one process, until `close` is called."""
         while not self._closed:
             if pool.answers(0):  # nothing was asked: it has died
                 self._renew(pool, DIED)
@@ -110,8 +110,8 @@ class Workers:
                 self._work(pool, batch)
 
     def _batch(self) -> list[_Waiting]:
-        """Return the requests that wait and have small bodies, and a fair share of them; one that is tried
-        again is alone. There are none where none came for a while."""
+        """Return the next requests that wait: several only if they are small, at most a fair share; a request
+        that is tried again is alone. Return none if none came for a while."""
         batch, size = list[_Waiting](), 0
         with self._changed:
             self._changed.wait_for(lambda: self._waiting, _LOOK)
@@ -144,7 +144,7 @@ class Workers:
             self._renew(pool, answers)
 
     def _renew(self, pool: ProcessPool, failed: Failed) -> None:
-        """Start another process in place of a pool's; return when that one has the model."""
+        """Start another process in place of a pool's; return when the new one has loaded the model."""
         self._set_ready(pool, False)
         number = self._pools.index(pool) + 1
         while not self._closed:
@@ -164,7 +164,7 @@ class Workers:
             (self._ready.add if ready else self._ready.discard)(pool)
 
     def _seconds_without(self) -> float:
-        """Return how long, until now, no worker was ready."""
+        """Return how many seconds in all, until now, no worker was ready."""
         with self._changed:
             return self._without + (0.0 if self._ready else time.monotonic() - self._since)
 

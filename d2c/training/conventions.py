@@ -1,8 +1,8 @@
-"""Routes that learn from the d-trees of a d-parser that is trained elsewhere, in a convention of its own: UD
-or ClearNLP, say.
+"""Routes that learn from the d-trees of a d-parser trained elsewhere, in a convention of its own: UD or
+ClearNLP, say.
 
-Head children are those that its d-trees induce (`d2c.trees.heads`). Where a c-tree is not among those that
-its d-tree allows, the route learns the nearest one among them. How near these come is the ceiling of what it
+Head children are those that the d-trees induce (`d2c.trees.heads`). Where a c-tree is not among those that
+its d-tree allows, the route learns the nearest of these. How near they come is the ceiling of what the route
 can reach with this d-parser.
 """
 
@@ -24,10 +24,10 @@ from d2c.trees.scores.brackets import bracket_scores
 
 
 def fit_to_convention(route: Route, dparser: DependencyParser, data: Data, progress: Progress | None) -> None:
-    """Fit a route on what a d-parser makes of treebank files; first say the oracle F1 on dev.
+    """Fit a route on what a d-parser makes of treebank files; first report the oracle F1 on dev.
 
-    route: one that learns conventions
-    Raises ValueError for a treebank from which it cannot learn, and what the d-parser raises.
+    route: one that learns from any convention
+    Raises ValueError for a treebank from which the route cannot learn, and what the d-parser raises.
     """
     gold, dev = (
         list(counted(data.reading(one), f"reading {names_of(one)}")) for one in (data.train, data.dev)
@@ -50,7 +50,7 @@ def fit_to_convention(route: Route, dparser: DependencyParser, data: Data, progr
 
 
 def _parsed(dtrees: Iterable[DTree], treebank: Paths) -> list[DTree]:
-    """Return the d-trees that a d-parser makes of a treebank, and say how large it is."""
+    """Return the d-trees that a d-parser makes of a treebank, and log how large the treebank is."""
     size = TreebankSize()
     parsed = list(map(size.add, counted(dtrees, f"parsing {names_of(treebank)}")))
     size.tell(treebank)
@@ -58,8 +58,8 @@ def _parsed(dtrees: Iterable[DTree], treebank: Paths) -> list[DTree]:
 
 
 def with_induced_heads(ctrees: Iterable[CTree], dtrees: Iterable[DTree]) -> list[CTree]:
-    """Return c-trees with the head children that d-trees over the same tokens induce, made trees first, and
-    with hidden nodes over their subtrees."""
+    """Return c-trees with the head children that d-trees over the same tokens induce, and with hidden nodes
+    over subtrees of these d-trees, whose heads are repaired before."""
     pairs = counted(zip(ctrees, dtrees, strict=True), "inducing heads")
     repaired = ((ctree, repair_heads(dtree.heads)[0]) for ctree, dtree in pairs)
     return [induce_heads(with_subtrees(ctree, projectivize(heads)), heads) for ctree, heads in repaired]

@@ -34,14 +34,14 @@ def blocks(sentences: int, k: int, purpose: str = "for jackknifing") -> list[ran
 
 
 def tenths(sentences: int) -> list[range]:
-    """Return ten of `blocks`, of which some are held out. Raises ValueError for fewer sentences."""
+    """Return ten of `blocks`, of which some are held out. Raises ValueError for fewer than ten sentences."""
     return blocks(sentences, 10, "to hold out a tenth")
 
 
 def _folds(
     sentences: Sequence[Item], k: int, what: str, progress: Progress | None
 ) -> Iterator[tuple[Sequence[Item], Sequence[Item]]]:
-    """Yield for each block all other sentences, on which `what` is to be trained, and its own."""
+    """Yield for each block all other sentences, on which `what` is to be trained, and those of the block."""
     for number, block in enumerate(blocks(len(sentences), k), 1):
         if progress is not None:
             progress(f"jackknife: {what} {number} of {k}")
@@ -56,10 +56,10 @@ def jackknife_dtrees(
     progress: Progress | None = None,
     packed: bool = False,
 ) -> Iterator[DTree]:
-    """Yield the d-tree of each sentence by the d-parser, trained on the gold d-trees of the other blocks.
+    """Yield each sentence's d-tree by the d-parser, trained on the gold d-trees of the other blocks.
 
-    dev: a CoNLL-U file, which selects its best states; packed: d-trees have packed arcs. Raises ValueError
-    for fewer sentences than blocks.
+    dev: a CoNLL-U file, which selects its best states; packed: d-trees have packed arcs, if it gives them.
+    Raises ValueError for fewer sentences than blocks.
     """
     for others, block in _folds(sentences, k, "d-parser", progress):
         yield from _parse_block(dparser, others, block, dev, progress, packed)
@@ -70,7 +70,7 @@ def parse_last_tenth(
 ) -> list[DTree]:
     """Return d-trees with packed arcs of the last tenth, by a d-parser that has learned from the others.
 
-    Errors as of `jackknife_dtrees`.
+    dev as of `jackknife_dtrees`. Raises ValueError for fewer than ten sentences.
     """
     begin = tenths(len(sentences))[-1].start
     if progress is not None:
@@ -102,7 +102,7 @@ def jackknife_tags(
 ) -> Iterator[tuple[str, ...]]:
     """Yield the tags of each sentence, by a tagger trained on the other blocks.
 
-    make: an untrained tagger; dev: a CoNLL-U file, which selects its best states; directory: for its files
+    make: returns an untrained tagger; dev: a CoNLL-U file, which selects its best states; directory: of files
     """
     for others, block in _folds(sentences, k, "tagger", progress):
         file = write_tokens(others, directory / "others.conllu")
@@ -114,7 +114,7 @@ def jackknife_tags(
 def write_tokens(sentences: Iterable[Tokens], path: Path, source: Paths | None = None) -> Path:
     """Write a CoNLL-U file of words and tags, without heads; return its path.
 
-    Raises FormatError, which names their source, for sentences that CoNLL-U cannot hold.
+    Raises FormatError, which names `source`, or else `path`, for sentences that CoNLL-U cannot hold.
     """
 
     def text(tokens: Tokens) -> str:

@@ -43,9 +43,9 @@ class Data(Settings):
         return self.reading(self.source(part))
 
     def each(self, work: Callable[[CTree], Made], part: str) -> Iterator[Made]:
-        """Yield what work makes of each tree of a part.
+        """Yield what `work` makes of each tree of a part.
 
-        Raises FormatError, which names file and sentence, for trees that work cannot do with.
+        Raises FormatError, which names file and sentence, for trees that `work` refuses.
         """
         read = of_each(lambda path: each_located(work, self.reading(path), file_name(path)))
         return read(self.source(part))
@@ -53,7 +53,7 @@ class Data(Settings):
 
 @dataclass
 class TreebankSize:
-    """How large a treebank is, said once all its d-trees were seen."""
+    """How large a treebank is, told once all its d-trees were seen."""
 
     sentences: int = 0
     words: int = 0
@@ -66,7 +66,7 @@ class TreebankSize:
         return dtree
 
     def tell(self, treebank: Paths) -> None:
-        """Say what was counted."""
+        """Say to the log what was counted."""
         size = f"{many(self.sentences, 'sentence')}, {many(self.words, 'word')}"
         log.info("%s", f"{names_of(treebank)}: {size}, {many(len(self.labels), 'label')} of arcs")
 
@@ -108,12 +108,12 @@ class DParserChoice(SharedSettings):
 class TrainingSpec(Settings):
     """What is to be trained, on which treebank; made by `of`.
 
-    routes:    of `d2c.routes.registry.ROUTES`; the d-parser learns what the first one encodes
-    arcs:      whether routes that can look among all likely arcs, or one d-tree
+    routes:    names of `d2c.routes.registry.ROUTES`; the d-parser learns what the first one encodes
+    arcs:      one of ARCS: whether routes look at one d-tree or, if they can, among all likely arcs
     jackknife: number of folds. With it routes learn from d-trees that the d-parser predicts; without it, from
                gold ones only
     language:  of text, kept in the model; see `Model`
-    overwrite: models that are there already, when the new ones are whole
+    overwrite: whether the new models, when they are whole, replace those that are there already
     """
 
     data: Data

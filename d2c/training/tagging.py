@@ -22,14 +22,14 @@ from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.formats.reading import Read
 from d2c.trees.heads import load_head_rules
 
-FOLDS = 10  # of jackknifing tags, unless said
+FOLDS = 10  # of jackknifing tags, by default
 
 
 @dataclass(frozen=True, kw_only=True)
 class TaggerChoice(SharedSettings):
     """The tagger of a model, if it is to have one, and whether all else learns from its tags.
 
-    epochs: of the tagger; that of the command line is the d-parser's
+    epochs: of the tagger; the option of this name is the d-parser's
     folds:  of jackknifing, where tags are predicted; None: FOLDS
     """
 
@@ -46,7 +46,7 @@ class TaggerChoice(SharedSettings):
 
     @property
     def predicts(self) -> bool:
-        """Return whether d-parser and routes learn from tags that it predicts."""
+        """Return whether d-parser and routes learn from tags that the tagger predicts."""
         return self.name is not None and self.tags == TAGS[1]
 
     @property
@@ -66,10 +66,10 @@ class TaggerChoice(SharedSettings):
         directory: Path,
         progress: Progress | None = None,
     ) -> tuple[Tagger, Read]:
-        """Train the tagger on treebank files into a directory; return it, and how to read them from now on:
-        with the tags that it predicts, if it is to, and heads that are found before by the treebank's own.
+        """Train the tagger on treebank files into a directory. Return it, and how to read them from now on:
+        with the tags that it predicts, if it is to, and with head children found by the treebank's own tags.
 
-        sources: those of train, and of dev
+        sources: the files of train, and of dev
 
         Raises FormatError for files that cannot be read, or have fewer sentences than folds.
         """
@@ -95,8 +95,8 @@ class TaggerChoice(SharedSettings):
         directory: Path,
         progress: Progress | None = None,
     ) -> tuple[Tagger, list[list[tuple[str, ...]]]]:
-        """Train the tagger on the first part of a treebank, choosing on the second; where tags are to be
-        predicted, return beside it the tags of all parts that it predicts, of the first one by jackknifing.
+        """Train the tagger on the first part of a treebank, choosing on the second. Return it, and, if tags
+        are to be predicted, its tags of all parts, those of the first part by jackknifing.
 
         sources: files that the parts are from, which errors name
         """
@@ -119,9 +119,9 @@ class TaggerChoice(SharedSettings):
 
 @dataclass(frozen=True)
 class Retagged:
-    """Treebank files with other tags; the head children are those that the treebank's own tags say.
+    """Treebank files with other tags; the treebank's own tags say which children are heads.
 
-    Lemmas and morphology go: no tagger here predicts them.
+    Lemmas and morphology are left out: no tagger here predicts them.
     """
 
     reading: Read

@@ -1,11 +1,11 @@
 """The one trainer: encode, jackknife, train, fit, into a model directory for each route.
 
-`train_models` does all of it; whoever wants single steps, as experiments do, takes those of `Trainer`. What a
-d-parser gets that is trained elsewhere is said in `d2c.training.conventions`.
+`train_models` does all of it; `Trainer` has its single steps, for experiments. For a d-parser that is trained
+elsewhere see `d2c.training.conventions`.
 
-Over packed arcs routes learn from those of all folds; dev chooses which of them are kept in parsing. Without
-folds, what packed arcs count for is learned on the last tenth of the treebank, by a route that is fitted once
-more, to the other nine.
+With packed arcs, routes learn from those of all folds, and dev chooses which of them are kept in parsing.
+Without folds, how to score packed arcs is learned on the last tenth of the treebank, by a route that is
+fitted once more, to the other nine.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ Encode = Callable[[CTree], DTree]
 class Trained:
     """Models, one for each route, which share d-parser and tagger, and the seconds that training took.
 
-    dparser_seconds: of the d-parser, once for each fold of jackknifing, too
-    route_seconds:   of each route
+    dparser_seconds: of training the d-parser, once more for each fold of jackknifing
+    route_seconds:   of fitting each route
     """
 
     models: Sequence[Model]
@@ -68,10 +68,10 @@ class Trained:
 
 
 class Unseen(NamedTuple):
-    """D-trees of the training treebank by d-parsers that have not learned from them.
+    """D-trees of the training treebank by d-parsers that have not learned from these sentences.
 
-    jackknifed: of all sentences; None where there are no folds. With packed arcs where these are asked for
-    held_out:   of the last tenth, with packed arcs, where these are asked for and there are no folds
+    jackknifed: of all sentences, with packed arcs if these are asked for; None where there are no folds
+    held_out:   of the last tenth, with packed arcs, if these are asked for and there are no folds
     """
 
     jackknifed: list[DTree] | None = None
@@ -79,7 +79,7 @@ class Unseen(NamedTuple):
 
     @property
     def single(self) -> list[DTree] | None:
-        """Return those of all sentences, single."""
+        """Return the d-trees of all sentences, without packed arcs."""
         return self.jackknifed and [with_packed_arcs(dtree, None) for dtree in self.jackknifed]
 
 
@@ -139,7 +139,7 @@ class Trainer:
     progress: Progress | None = None
 
     def write_encoded(self, encode: Encode, directory: Path) -> tuple[Path, Path]:
-        """Write the d-trees of train and dev as CoNLL-U, and say how large they are. Raises FormatError."""
+        """Write the d-trees of train and dev as CoNLL-U, and log how large they are. Raises FormatError."""
         files = directory / "train.conllu", directory / "dev.conllu"
         for part, file in zip(PARTS, files, strict=True):
             size, source = TreebankSize(), self.spec.data.source(part)
@@ -152,7 +152,7 @@ class Trainer:
     def train_dparser(self, dparser: DependencyParser, routes: Sequence[Route], directory: Path) -> Unseen:
         """Train a d-parser on what the first route encodes, and others for folds and packed arcs.
 
-        Of the other routes make only sure that they can encode all trees, before hours of training.
+        The other routes encode all trees, too, only to make sure that they can, before hours of training.
         """
         if dparser.abilities.foreign:
             dparser.train(directory, directory, directory, self.progress)  # it reads no treebank
@@ -212,7 +212,7 @@ class Trainer:
         return time.perf_counter() - start
 
     def _fit_arcs(self, name: str, route: Route, unseen: Unseen) -> None:
-        """Teach a fitted route what packed arcs count for."""
+        """Teach a fitted route how to score packed arcs."""
         if self.progress is not None:
             self.progress(f"packed arcs: route {name} on nine tenths")
         gold = list(self.spec.data.trees("train"))
@@ -225,12 +225,12 @@ class Trainer:
 
 
 def without_labels(encode: Encode) -> Encode:
-    """Return what encodes likewise, with labels that say nothing."""
+    """Return a function that encodes likewise, with labels that say nothing."""
     return lambda ctree: unlabelled(encode(ctree))
 
 
 def _encoded_text(encode: Encode, size: TreebankSize, ctree: CTree) -> str:
-    """Return the d-tree of a c-tree as CoNLL-U. Raises ValueError for labels that no model file may hold."""
+    """Return the d-tree of a c-tree as CoNLL-U. Raises ValueError for labels that are too long for models."""
     dtree = size.add(encode(ctree))
     for names, most in (((*ctree.labels, *ctree.tokens.tags), _LABEL), (dtree.labels or (), 4 * _LABEL)):
         if (longest := max(map(len, names), default=0)) > most:
@@ -243,7 +243,7 @@ def _encoded_text(encode: Encode, size: TreebankSize, ctree: CTree) -> str:
 def check_spec(
     spec: TrainingSpec, directories: Iterable[Path], foreign: bool
 ) -> tuple[DependencyParser, dict[str, Route]]:
-    """Return the d-parser and the routes that `train_models` trains. Arguments, and ModelErrors, as there."""
+    """Return the d-parser and the routes that `train_models` trains. Arguments and errors are as there."""
     for part in PARTS:
         check_repeatable(spec.data.source(part))
     check_new(spec, directories)
@@ -269,6 +269,6 @@ def check_new(spec: TrainingSpec, directories: Iterable[Path]) -> None:
 
 
 def warn_of_presets(estimators: Iterable[DependencyParser | Tagger]) -> None:
-    """Say of d-parsers and taggers whose preset is made for GPUs that there is a smaller one."""
+    """Say that there is a smaller preset where that of a d-parser or tagger needs a GPU and there is none."""
     if any(one.abilities.gpu for one in estimators):
         log.info("the default preset is made for GPUs, and this is none; take --preset small on a CPU")

@@ -1,8 +1,8 @@
 """Kernels compiled by a second process, `python -m d2c.training.warm_up train|parse|packed ROUTE...`.
 
-It fills numba's cache while the first process trains or loads a d-parser; then that one finds them there. A
+It fills numba's cache while the first process trains or loads a d-parser and later finds the kernels there. A
 note beside what Python caches says what was compiled from which sources, so that the second process is
-started only where it has something to do. Where a note is wrong, kernels are compiled when they are used.
+started only where there is something to compile. If a note is wrong, kernels are compiled when they are used.
 """
 
 from __future__ import annotations

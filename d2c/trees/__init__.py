@@ -1,1 +1,1 @@
-"""The ground: c-trees, d-trees, head rules, their isomorphism, unaries, binarization; formats, scores."""
+"""The ground: c-trees and d-trees, their isomorphism, head rules, unaries, binarization; formats, scores."""

@@ -1,10 +1,10 @@
-"""C-trees as derivations that attach one dependent at a time: the binarization of PAD; and as binary trees.
+"""C-trees as derivations that attach one dependent at a time, as PAD binarizes them; and as binary trees.
 
 Section 3.3 of "Transforming Dependencies into Phrase Structures" (Kong, Rush and Smith, 2015) and section
-3.4 of its draft "Parsing Dependencies". Every node is binarized relative to its head child. So all that
-happens to one head word h is a sequence of steps, bottom-up: a *unary* step puts a node over what h heads so
-far, an *attachment* takes in the next dependent on the left or on the right. A d-tree and the steps of its
-words say a c-tree completely. Linear in the size of the tree.
+3.4 of its draft "Parsing Dependencies". Every node is binarized relative to its head child. A head word h
+thus goes through a sequence of steps, bottom-up: a *unary* step puts a node over what h heads so far, an
+*attachment* takes in the next dependent on the left or on the right. A d-tree and the steps of its words
+determine a c-tree completely. The time is linear in the size of the tree.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from d2c.trees.transforms import collapse
 
 LEFT, RIGHT, UNARY = 0, 1, 2
 GLUE = "glue"
-PART = "@"  # before the label of a node, in that of its parts
-GRAMMARS = ("observed", "closed")  # the rules of binarized trees, or these closed (`d2c.cky.grammar`)
-MOST_UNARIES = 100  # steps of a word in a row that may be asked for
+PART = "@"  # the label of a binarized node's part is this and the node's label
+GRAMMARS = ("observed", "closed")  # the rules of binarized trees, or their closure (`d2c.cky.grammar`)
+MOST_UNARIES = 100  # the most consecutive unary steps of a word that a user may ask for
 
 
 class Symbol(NamedTuple):
     """A nonterminal of the binarized grammar.
 
     label: phrase symbol, or tag of a pre-terminal
-    bar:   "" for a whole constituent, "tag" for a pre-terminal, otherwise a constituent that still takes
-           dependents: "bar" in PAD's scheme; direction and last sister in the Markovized one, as in "left
-           NP". Only as the parent of a step, "glue": the dependent is added to the node that is there
+    bar:   "" for a whole constituent, "tag" for a pre-terminal. A constituent that still takes dependents has
+           "bar" in PAD's scheme, and direction and last sister in the Markovized one, as in "left NP". Only
+           the parent of a step may have "glue": the dependent is added to the existing node
     """
 
     label: str
@@ -38,12 +38,12 @@ class Symbol(NamedTuple):
 
     @property
     def is_tag(self) -> bool:
-        """Return whether it is a pre-terminal."""
+        """Return whether the symbol is that of a pre-terminal."""
         return self.bar == "tag"
 
     @property
     def is_whole(self) -> bool:
-        """Return whether it can be a dependent or the root: not a part of a constituent."""
+        """Return whether the symbol can be a dependent or the root: it is not a part of a constituent."""
         return self.bar in ("", "tag")
 
     def __str__(self) -> str:
@@ -53,7 +53,7 @@ class Symbol(NamedTuple):
 class Step(NamedTuple):
     """The next step of a head word: an attachment (kind LEFT or RIGHT) or a UNARY step.
 
-    After it, the word heads a `parent`. The dependent is the next one on that side.
+    After the step, the word heads a `parent`. An attachment takes the next dependent on its side.
     """
 
     kind: int
@@ -65,9 +65,9 @@ Binarization = Callable[[str, list[str], list[str]], list[Step]]
 
 
 def simple(label: str, left: Sequence[str], right: Sequence[str]) -> list[Step]:
-    """Return the steps of PAD's scheme: Ā → Ā* βi for the right side, then Ā → βi Ā* for the left, at last A.
+    """Return the steps of PAD's scheme: Ā → Ā* βi on the right side, then Ā → βi Ā* on the left, finally A.
 
-    left, right: what hangs on either side of the head child, from the head outward; here only counted.
+    left, right: labels of the head child's sisters, from the head outward; here only their number matters.
     """
     kinds = [RIGHT] * len(right) + [LEFT] * len(left)
     bar = Symbol(label, "bar")
@@ -89,8 +89,8 @@ BINARIZATIONS: dict[str, Binarization] = {"simple": simple, "markovized": markov
 def binarize(ctree: CTree, scheme: Binarization = simple) -> tuple[list[int], Derivation | None]:
     """Return the heads (1..n, 0 = root) of a c-tree with head children, and its derivation.
 
-    No derivation (None) where a tree with gaps attaches a dependent before one that stands nearer to the
-    head: such orders are not nested (section 3.3 of "Parsing as Reduction"); the chart has no item for them.
+    The derivation is None where a tree with gaps attaches a dependent before another one nearer to the head:
+    such an order is not nested (section 3.3 of "Parsing as Reduction"), and the chart has no item for it.
     Raises ValueError where the c-tree has no head children.
     """
     n = len(ctree.tokens.forms)
@@ -117,13 +117,13 @@ def binarize(ctree: CTree, scheme: Binarization = simple) -> tuple[list[int], De
 def binarized(ctree: CTree, how: str) -> CTree:
     """Return a c-tree in which no node has more than two children; `unbinarized` is the way back.
 
-    how: one of FIRST_PARTS: the child with which a node's parts begin, as the head does in PAD's scheme: then
-         come those on its right, then those on its left
+    how: one of FIRST_PARTS: the child with which a node's parts begin, as they begin with the head in PAD's
+         scheme. The children on its right are added first, then those on its left
 
-    Parts of a node with label X are nodes @X. The others keep their order, heads, functions and secondary
-    edges. A part with its node's head child is marked as one (HD) if functions are known; in other parts the
-    head child is that with which they begin. Raises ValueError where a label begins with @, for another
-    `how`, and for `head` without heads.
+    Parts of a node with label X are nodes @X. The other nodes keep their order, heads, functions and
+    secondary edges. A part that contains its node's head child has the function HD if functions are known.
+    Any other part has as head child the part below it, or the child with which it begins. Raises ValueError
+    where a label begins with @, for an unknown `how`, and for `head` without heads.
     """
     if how not in FIRST_PARTS:
         raise ValueError(f"{how!r} is none of {', '.join(FIRST_PARTS)}")
@@ -159,7 +159,7 @@ def binarized(ctree: CTree, how: str) -> CTree:
     )
 
 
-FIRST_PARTS: dict[str, Callable[[CTree], Sequence[int]]] = {  # [K] children
+FIRST_PARTS: dict[str, Callable[[CTree], Sequence[int]]] = {  # [K] the child with which a node's parts begin
     "left": lambda ctree: tuple([kids[0] for kids in ctree.children]),
     "right": lambda ctree: tuple([kids[-1] for kids in ctree.children]),
     "head": lambda ctree: ctree.head_children or (),
@@ -167,7 +167,7 @@ FIRST_PARTS: dict[str, Callable[[CTree], Sequence[int]]] = {  # [K] children
 
 
 def unbinarized(ctree: CTree) -> CTree:
-    """Undo `binarized`: nodes whose labels begin with @ are dissolved, but for the root."""
+    """Undo `binarized`: every node whose label begins with @, except the root, is dissolved."""
     return collapse(ctree, [not is_part(label) for label in ctree.labels])
 
 

@@ -1,7 +1,6 @@
-"""Trees without some of their tokens or without a wrapper, words without what programs add, what is
-punctuation; what is empty and what a label says is a matter of `conventions.py`.
+"""Removing tokens or a wrapper from a tree, undoing escapes in words, and recognizing punctuation.
 
-Each function takes linear time.
+`conventions.py` knows which tokens are empty and what labels mean. Each function takes linear time.
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ _BASIC = re.compile(r"(?:([-=|#^~_[]).*?\1|.)[^-=|#^~_[]*", re.DOTALL)
 def take_wrapper(labels: list[str], children: list[Any], clean: bool) -> str | None:
     """Take a wrapper with one child from the end of lists of nodes, and return its label, None for none.
 
-    A child without a label is a second wrapper: `(ROOT ( (S ...)))`; if it has several children, it becomes
-    the node ROOT.
+    If its child has no label, the child is a second wrapper, as in `(ROOT ( (S ...)))`; if this has several
+    children, it stays as a node with the first wrapper's label, ROOT.
 
-    clean: a wrapper without a label is called TOP, also one with several children, which stays a node
+    clean: call a wrapper without a label TOP, even if it has several children and stays as a node
     """
     if not labels or labels[-1] not in WRAPPERS:
         return None
@@ -61,7 +60,7 @@ def unwrap(ctree: CTree, clean: bool) -> CTree:
 
 
 def check_names(ctree: CTree) -> None:
-    """Raise ValueError for an empty word, tag or symbol, and for a wrapper that is not read as one.
+    """Raise ValueError for no words, an empty word, tag or symbol, or a wrapper that is not in WRAPPERS.
 
     A root without a wrapper may lack its symbol: `( (S ...) (. .))`.
     """
@@ -84,8 +83,9 @@ def basic_label(label: str) -> str:
 
 
 def without_tokens(ctree: CTree, gone: set[int]) -> CTree | None:
-    """Remove some of the tokens and the nodes over nothing else, which join `gone`; None where no token is
-    left. A node whose head child goes gets the leftmost."""
+    """Remove the tokens in `gone`, and the nodes over nothing else, which are added to `gone`; return None
+    where no token is left. If a node's head child is removed, the leftmost remaining child becomes its head
+    child. Functions and secondary edges are dropped."""
     n, heads = len(ctree.tokens), ctree.head_children
     if len(gone) == n:
         return None
@@ -111,7 +111,7 @@ def without_tokens(ctree: CTree, gone: set[int]) -> CTree | None:
 
 
 def choose_tokens(tokens: Tokens, stays: Sequence[bool]) -> Tokens:
-    """Return some of the tokens, with what is known of them; stays: whether each is one of them."""
+    """Return the tokens that stay, with lemmas, morphology and comments; stays: [n] whether each does."""
     forms, tags = tuple(compress(tokens.forms, stays)), tuple(compress(tokens.tags, stays))
     chosen = trusted_tokens(forms, tags)
     if tokens.lemmas is None and tokens.morphs is None and not tokens.comments:
@@ -121,19 +121,19 @@ def choose_tokens(tokens: Tokens, stays: Sequence[bool]) -> Tokens:
 
 
 def unescape(word: str) -> str:
-    """Put round brackets back for which -LRB- and -RRB- stand."""
+    """Put back the round brackets for which -LRB- and -RRB- stand."""
     return word.replace("-LRB-", "(").replace("-RRB-", ")")
 
 
 @lru_cache(maxsize=1 << 12)
 def unescape_label(label: str) -> str:
-    """Put round brackets back into a label or tag that is more than -LRB- or -RRB-: `$(`."""
+    """Put back the round brackets in a label or tag, as in `$(`, unless it is -LRB- or -RRB- itself."""
     return label if label in ("-LRB-", "-RRB-") else unescape(label)
 
 
 @lru_cache(maxsize=1 << 16)
 def is_punctuation(form: str) -> bool:
-    """Return whether a form is punctuation only."""
+    """Return whether all characters of a form are punctuation (Unicode's category P)."""
     return all(unicodedata.category(character).startswith("P") for character in form)
 
 
@@ -144,18 +144,18 @@ def punctuates(form: str) -> bool:
 
 
 def plain(form: str) -> str:
-    """Return what all spellings of a word share."""
+    """Return a word with its brackets unescaped, and without no-break spaces at its ends."""
     return unescape(form).strip("\N{NO-BREAK SPACE}")
 
 
 class Spelling:
-    """Tells words that are only written otherwise from other words, and counts them."""
+    """Tells words that are only spelled differently from different words, and counts the former."""
 
     def __init__(self) -> None:
         self.words = 0
 
     def same(self, forms: Sequence[str], expected: Sequence[str]) -> bool:
-        """Return whether the words of two sentences are the same."""
+        """Return whether two sentences have the same words up to spelling; count those that differ in it."""
         if forms == expected:
             return True
         if list(map(plain, forms)) != list(map(plain, expected)):

@@ -1,15 +1,15 @@
-"""The sets of tokens that make a tree together and are worth most, of some with values; minimum Bayes risk.
+"""The most valuable yields that form a tree together, from candidates with values; minimum Bayes risk.
 
-Two yields go together in a tree if one is inside the other or they have no token in common; else they cross.
-Sagae and Lavie, "Parser Combination by Reparsing" (NAACL 2006), find the best tree over voted spans by a
-chart. This is the same recursion over voted yields alone, whether they have gaps or not: inside a yield, the
-best yields that are disjoint, each with the best inside it. Sets of tokens are bits of a number.
+Two yields fit into one tree if one is inside the other or they have no token in common; otherwise they cross.
+Sagae and Lavie, "Parser Combination by Reparsing" (NAACL 2006), find the best tree over voted spans with a
+chart. The recursion here is the same, but over the voted yields alone, with or without gaps: inside a yield
+it chooses the best disjoint yields, each with the best inside it. A yield is a number whose bits are tokens.
 
-Of Y yields that cross others it takes time in Y³ at most where none has a gap. Where many have gaps that
-cross in all ways, choosing disjoint ones is a hard problem; beyond WIDTH ways to go on, the best are kept.
+With Y yields that cross others, the time is at most cubic in Y if none has a gap. If many have gaps that
+cross in all ways, choosing disjoint yields is a hard problem: only the WIDTH best partial choices are kept.
 
-Goodman, "Parsing Algorithms and Metrics" (ACL 1996): with posteriors in place of votes that is the tree of
-minimum Bayes risk, the one with the greatest expected number of right constituents.
+Goodman, "Parsing Algorithms and Metrics" (ACL 1996): with posteriors in place of votes, the result is the
+tree of minimum Bayes risk, the one with the greatest expected number of right constituents.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from itertools import combinations
 from typing import NamedTuple
 
 WIDTH = 1024
-_LITTLE = 1e-9  # what a required constituent is worth that has too little support
+_LITTLE = 1e-9  # the value of a required constituent with too little support
 
 
 class Constituent(NamedTuple):
-    """A label over a set of tokens, as bits; below: how many of that label are below it over the same."""
+    """A label over a set of tokens, as bits; below: how many nodes below have the same label and tokens."""
 
     label: str
     tokens: int
@@ -32,7 +32,7 @@ class Constituent(NamedTuple):
 
 
 class Packing(NamedTuple):
-    """Disjoint yields, the last one first, and what they are worth with all inside them."""
+    """Disjoint yields as a list linked from the last to the first, and their value with all inside them."""
 
     value: float = 0.0
     last: int = 0
@@ -45,13 +45,12 @@ def minimum_bayes_risk(
     required: Iterable[int] = (),
     favour: Callable[[Constituent], float] = lambda _: 0.0,
 ) -> list[Constituent]:
-    """Return the constituents, of which no two cross, that have the greatest sum of what their support is
-    beyond a threshold.
+    """Return the constituents, no two of which cross, with the greatest sum of support above a threshold.
 
-    support:  from 0 to 1. Where it is a probability, the sum is the expected number of right constituents
-              less `threshold` of all that are chosen
-    required: sets of tokens of which one label is chosen, the best, even where none has enough support
-    favour:   what decides between sets that are equally good; far below all differences of support
+    support:  from 0 to 1. If it is a probability, the sum is the expected number of right constituents minus
+              `threshold` times the number of constituents chosen
+    required: sets of tokens over which the best label is a candidate even if none has enough support
+    favour:   a bonus that decides between equally good choices; far below all differences in support
     """
     gains = {one: value - threshold for one, value in support.items() if value > threshold}
     enough = {one.tokens for one in gains}
@@ -67,15 +66,15 @@ def minimum_bayes_risk(
 
 
 def cross(a: int, b: int) -> bool:
-    """Return whether two yields cannot be in one tree."""
+    """Return whether two yields cross: they cannot be in one tree."""
     return a & b not in (0, a, b)
 
 
 def best_compatible(values: Mapping[int, float]) -> set[int]:
-    """Return the yields, of values above 0, of which no two cross and whose values have the greatest sum."""
+    """Return the yields, no two of which cross, with the greatest sum of values, which are above 0."""
     disputed = {yield_ for pair in combinations(values, 2) if cross(*pair) for yield_ in pair}
     in_order = sorted(disputed, key=lambda one: (_first_token(one), one))
-    worth: dict[int, float] = {}  # of a yield with the best inside it
+    worth: dict[int, float] = {}  # the value of a yield with the best yields inside it
     inside: dict[int, Packing] = {}
     for whole in sorted(disputed, key=int.bit_count):
         inside[whole] = pack([one for one in in_order if one & whole == one != whole], worth)
@@ -91,10 +90,10 @@ def best_compatible(values: Mapping[int, float]) -> set[int]:
 
 
 def pack(yields: Sequence[int], worth: Mapping[int, float]) -> Packing:
-    """Return the disjoint ones of some yields, ordered by their first tokens, that are worth most.
+    """Return the most valuable choice of disjoint yields; `yields` are ordered by their first tokens.
 
-    Each yield in turn is left out or taken. What comes later asks only which of its tokens are taken already:
-    none where there are no gaps.
+    Each yield in turn is left out or taken. Later yields depend only on which of their tokens are already
+    taken: none where there are no gaps.
     """
     # ahead[i]: taken tokens that matter from yield i on → the best way to take these
     ahead: list[dict[int, Packing]] = [{} for _ in range(len(yields) + 1)]

@@ -1,9 +1,9 @@
 """Constituents that must be in a c-tree, and those that must not: what a user knows about a sentence.
 
-`obeying` mends a tree that breaks them, with as few changes as it can. A forbidden constituent goes, its
-children go to what is above it. Of one that crosses a required span the part with its head stays, if that is
-several words that are no constituent yet, and the rest goes to what is above. A span that is missing is put
-in. Every `SpanConstraints` can be obeyed. Time is that of a comparison of each node with each constraint.
+`obeying` mends a tree that breaks them, with few changes. A forbidden constituent is removed, and its
+children go to the node above it. A constituent that crosses a required span keeps only the part with its
+head, or is removed if this part is a single word or a constituent already; the rest goes to the node above.
+A missing span is put in. Every `SpanConstraints` can be obeyed. Each node is compared with each constraint.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from d2c.trees.ctree import CTree, bits_of, tree_of
 from d2c.trees.formats.brackets import escape
 from d2c.trees.formats.format import check_text
 
-_MOST = 1_000  # constraints of a sentence: a c-tree of 500 words has as many nodes, and time is their square
+_MOST = 1_000  # constraints of a sentence: a c-tree of 500 words has as many nodes; the time is quadratic
 UNKNOWN = "X"  # a label where nothing suggests one
 
 
 class LabelledSpan(NamedTuple):
-    """The words from start to the one before end, counted from 0, and a label; None: any."""
+    """The words from `start` to before `end`, counted from 0, and a label; None: any label."""
 
     start: int
     end: int
@@ -36,15 +36,15 @@ class LabelledSpan(NamedTuple):
 
     @property
     def tokens(self) -> int:
-        """Return its words as bits."""
+        """Return the span's words as bits."""
         return (1 << self.end) - (1 << self.start)
 
 
 class SpanConstraints(NamedTuple):
     """What must be, and what must not be, in the c-tree of a sentence.
 
-    require: a constituent with this label; with any label a word by itself is one, too
-    forbid:  a constituent with this label, or with any
+    require: spans that must be constituents with their label; a single word is one with any label
+    forbid:  spans that must not be constituents with their label, or with any
     """
 
     require: tuple[LabelledSpan, ...] = ()
@@ -52,10 +52,10 @@ class SpanConstraints(NamedTuple):
 
     @classmethod
     def of(cls, require: Any, forbid: Any, n: int) -> SpanConstraints | None:
-        """Return those of a sentence of n words: (start, end) or (start, end, label) each; None: there are
-        none.
+        """Return the constraints of a sentence of n words, None if there are none; a span is given as
+        (start, end) or (start, end, label).
 
-        Raises ValueError for what is no span of the sentence, and where no c-tree obeys all.
+        Raises ValueError for what is no span of the sentence, for too many, and where no c-tree obeys all.
         """
         made = cls(*(tuple(dict.fromkeys(map(_span, given or ()))) for given in (require, forbid)))
         if (spans := sum(map(len, made))) > _MOST:
@@ -74,7 +74,7 @@ class SpanConstraints(NamedTuple):
         return made if any(made) else None
 
     def broken(self, ctree: CTree) -> list[LabelledSpan]:
-        """Return those that a c-tree does not obey."""
+        """Return the constraints that a c-tree does not obey."""
         found = set[tuple[int, str | None]]()
         for label, tokens in zip(ctree.labels, ctree.bits()[len(ctree.tokens) :], strict=True):
             found |= {(tokens, label), (tokens, None)}
@@ -83,18 +83,18 @@ class SpanConstraints(NamedTuple):
         return missing + [one for one in self.forbid if (one.tokens, one.label) in found]
 
     def required(self, ctree: CTree) -> list[bool]:
-        """Return whether each node [K] of a c-tree is required with the label that it has."""
+        """Return [K] whether each node of a c-tree is required with the label that it has."""
         wanted = {(one.tokens, one.label) for one in self.require}
         nodes = zip(ctree.bits()[len(ctree.tokens) :], ctree.labels, strict=True)
         return [one in wanted for one in nodes]
 
     def permits(self, label: str, tokens: int) -> bool:
-        """Return whether there may be a constituent over these words, as bits."""
+        """Return whether there may be a constituent with this label over these words, as bits."""
         return not any(one.tokens == tokens and one.label in (None, label) for one in self.forbid)
 
 
 def _span(given: Any) -> LabelledSpan:
-    """Check what a user gives. Raises ValueError."""
+    """Check a span as a user gives it, and return it. Raises ValueError."""
     span = LabelledSpan(*given) if isinstance(given, Sequence) and len(given) in (2, 3) else None
     if span is None or isinstance(given, str) or not all(map(_is_number, span[:2])):
         raise ValueError(f"{given!r} is no span: (start, end) or (start, end, label)")
@@ -109,7 +109,7 @@ def _span(given: Any) -> LabelledSpan:
 
 
 def _is_number(place: object) -> bool:
-    """Return whether it is an integer, numpy's for example; bool is none."""
+    """Return whether a place is an integer, for example one of numpy's; a bool is not."""
     return isinstance(place, Integral) and not isinstance(place, bool)
 
 
@@ -123,7 +123,8 @@ class _Node:
     share: float
 
     def without_crossing(self, required: int) -> int:
-        """Return the words that stay if it must not cross others."""
+        """Return the words that stay so that the node does not cross a required span: those on its head's
+        side of the span, or, without a head, those on the larger side."""
         halves = self.tokens & required, self.tokens & ~required
         if self.head >= 0:
             return halves[0] if halves[0] >> self.head & 1 else halves[1]
@@ -133,8 +134,8 @@ class _Node:
 def obeying(
     ctree: CTree, constraints: SpanConstraints, confidences: Sequence[float] | None = None
 ) -> tuple[CTree, tuple[float, ...] | None]:
-    """Return the c-tree, mended where it breaks constraints, and the confidences of its nodes, 1 of those
-    that were put in or given another label. The constraints are those of a sentence of as many words."""
+    """Return the c-tree, mended where it breaks constraints, and the confidences of its nodes: 1 for a node
+    that was put in or relabelled. The constraints must be of a sentence of as many words."""
     if not constraints.broken(ctree):
         return ctree, None if confidences is None else tuple(confidences)
     n = len(ctree.tokens)
@@ -153,7 +154,7 @@ def obeying(
 
 
 def _without_forbidden(nodes: list[_Node], constraints: SpanConstraints, whole: int) -> list[_Node]:
-    """Return the nodes that may be there; a root of several words gets a label that it may have."""
+    """Return the nodes that are not forbidden; if no root over several words is left, relabel the old one."""
     kept = [node for node in nodes if constraints.permits(node.label, node.tokens)]
     if whole > 1 and not any(node.tokens == whole for node in kept):
         root = nodes[-1]
@@ -163,7 +164,7 @@ def _without_forbidden(nodes: list[_Node], constraints: SpanConstraints, whole: 
 
 
 def _without_crossing(nodes: list[_Node], required: int, constraints: SpanConstraints) -> list[_Node]:
-    """Return the nodes that do not cross a required span, or what is left of them."""
+    """Return the nodes that do not cross a required span, and what is left of the others."""
     kept, known = list[_Node](), {node.tokens for node in nodes}
     for node in nodes:
         if cross(node.tokens, required):
@@ -177,8 +178,8 @@ def _without_crossing(nodes: list[_Node], required: int, constraints: SpanConstr
 
 
 def _put_in(nodes: list[_Node], required: LabelledSpan, constraints: SpanConstraints) -> None:
-    """Add a required constituent that crosses no other, unless it is there, or give its label to one that is
-    over the same words without being required itself."""
+    """Add a required constituent, which no node crosses, unless it is there. If a node over the same words is
+    not required itself, relabel this node instead."""
     tokens, wanted = (
         required.tokens,
         {one.label for one in constraints.require if one.tokens == required.tokens},
@@ -198,8 +199,8 @@ def _put_in(nodes: list[_Node], required: LabelledSpan, constraints: SpanConstra
 
 
 def _main(nodes: Sequence[_Node], tokens: int) -> _Node:
-    """Return the child with the head of a node to be put in over these words: of the head of what is above
-    if that is among them, else the largest; a word counts as one."""
+    """Return the child with the head of a node to be put in over these words: the largest child with the head
+    of the node above if that head is among the words, else the largest child. A word counts as a child."""
     around, first = _around(nodes, tokens), (tokens & -tokens).bit_length() - 1
     above = around[0] if around else _Node(UNKNOWN, tokens, first, 0.0)
     inside = [node for node in nodes if not node.tokens & ~tokens]
@@ -214,12 +215,12 @@ def _main(nodes: Sequence[_Node], tokens: int) -> _Node:
 
 
 def _around(nodes: Sequence[_Node], tokens: int) -> list[_Node]:
-    """Return the nodes over these words and others, the smallest first."""
+    """Return the nodes that contain these words, the smallest first."""
     return sorted((one for one in nodes if not tokens & ~one.tokens), key=lambda one: one.tokens.bit_count())
 
 
 def _label(tokens: int, main: _Node, nodes: Sequence[_Node], constraints: SpanConstraints) -> str:
-    """Return a label for words that may have it: of the main child, of what is around, or UNKNOWN."""
+    """Return a permitted label for these words: that of the main child or of a node around, or UNKNOWN."""
     candidates: Iterator[str] = chain([main.label], (node.label for node in _around(nodes, tokens)))
     invented = (UNKNOWN * times for times in count(1))
     return next(label for label in chain(candidates, invented) if constraints.permits(label, tokens))

@@ -1,8 +1,8 @@
-"""What labels, tags and words say by the convention of a treebank; the one place that knows.
+"""What labels, tags and words mean by the convention of a treebank; no other module knows.
 
-Which part of `NP-SBJ-1` is the category, what is an empty element, what is no text: two families of treebanks
-answer otherwise, and files of all formats hold trees of both. A file's family is told by the labels and tags
-of its first trees, so that a tree is read as the same one whatever the format it is in.
+Which part of `NP-SBJ-1` is the category, what is an empty element, what is not text: two families of
+treebanks answer differently, and files of all formats hold trees of both. The labels and tags of a file's
+first trees tell its family, so that a tree is read in the same way whatever the format of its file.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from d2c.trees.cleaning import is_punctuation, unwrap, without_tokens
 from d2c.trees.ctree import CTree, trusted_ctree, trusted_tokens
 
 EMPTY_TAG = "-NONE-"
-SAMPLE = 200  # sentences at the beginning of a file, which tell its convention
+SAMPLE = 200  # sentences at the beginning of a file that tell its convention
 ConventionName = Literal["penn", "historical"]
 _MOST_KNOWN = 1 << 12  # labels
 
@@ -33,7 +33,7 @@ _FUNCTION = re.compile(r"-([^-=|]*[^-=|\d][^-=|]*)")  # no index
 _PARTS = re.compile(r"-?=[^-=]*|-[^-=]*|[^-=]+")
 _INDEX = re.compile(r"-?=[0-9A-Z]+|-(?:[0-9]+|NaN)")
 
-# What no treebank of Penn's family has; Chinese ones do have IP-ADV, IP-IMP and CP-ADV.
+# Labels that no treebank of Penn's family has; Chinese treebanks do have IP-ADV, IP-IMP and CP-ADV.
 _HISTORICAL_CLAUSES = re.compile(
     r"(?:IP-(?:MAT|SUB|INF|PPL|SMC|REL|EMB)|CP-(?:THT|REL|QUE|FRL|DEG|CMP|EXL))(?=[-=]|$)"
 )
@@ -42,7 +42,7 @@ _HISTORICAL_TAGS = re.compile(r"(?:NPR|WPRO|VB[DP]I|BE[DP]I?|HV[DP]|DO[DP])(?=-|
 
 def strip_function(label: str) -> str:
     """Return a phrase label of Penn's family without function tags, co-indices and second labels: NP of
-    NP-SBJ-1 and NP=2, ADVP of ADVP|PRT; TüBa's R-SIMPX is whole."""
+    NP-SBJ-1 and NP=2, ADVP of ADVP|PRT; TüBa's R-SIMPX stays whole."""
     match = _CATEGORY.match(label)
     return match[0] if match else label
 
@@ -55,7 +55,7 @@ def functions_of(label: str) -> tuple[str, ...]:
 
 def without_indices(label: str) -> str:
     """Return a label of the Penn historical treebanks without indices, but with its dash tags: IP-MAT-SPE of
-    IP-MAT=1-SPE. An index that is all of it stays."""
+    IP-MAT=1-SPE. A label that is nothing but an index stays."""
     fields: list[str] = _PARTS.findall(label) or [label]
     return fields[0] + "".join([field for field in fields[1:] if not _INDEX.fullmatch(field)])
 
@@ -65,20 +65,20 @@ def _tag_without_function(tag: str) -> str:
 
 
 def _is_trace(form: str, _tag: str) -> bool:
-    """Return whether a form is an empty element's, where a treebank of Penn's family forgot the tag."""
+    """Return whether a form is that of an empty element, where a treebank of Penn's family lacks the tag."""
     return _EMPTY_PENN.fullmatch(form) is not None
 
 
 def _is_gap(form: str, tag: str) -> bool:
-    """Return whether a form is an empty element's in a historical treebank, where `(NUM 0)` and `(. *)` are
-    words."""
+    """Return whether a form is that of an empty element in a historical treebank, where `(NUM 0)` and `(. *)`
+    are words."""
     if not _EMPTY_HISTORICAL.fullmatch(form):
         return False
     return not (form == "0" and tag.startswith(_NUMERAL)) and not (form == "*" and is_punctuation(tag))
 
 
 class Known(dict[str, str]):
-    """What labels mean, each computed once: a call of `lru_cache` takes longer than all else in cleaning."""
+    """What labels mean, remembered: a call through `lru_cache` takes longer than all else in cleaning."""
 
     def __init__(self, meaning: Callable[[str], str]) -> None:
         super().__init__()
@@ -93,12 +93,12 @@ class Known(dict[str, str]):
 
 @dataclass(frozen=True)
 class Convention:
-    """What a family of treebanks means.
+    """The convention of a family of treebanks.
 
-    category: of a phrase label, without what is a function or an index
-    tag:      a part-of-speech tag without the same
-    begins:   the characters with which empty elements begin that no tag tells
-    by_form:  whether a token that begins so is one, by its form and tag
+    category: phrase label → its category, without what counts as a function or an index
+    tag:      part-of-speech tag → the tag without the same
+    begins:   the first characters of empty elements that have no special tag
+    by_form:  whether a token with such a first character is an empty element, by its form and tag
     not_text: the labels and tags of nodes below which there is no text of the sentence
     """
 
@@ -114,14 +114,14 @@ class Convention:
         return tag == EMPTY_TAG or (form[:1] in self.begins and self.by_form(form, tag))
 
     def no_text(self, ctree: CTree) -> set[int]:
-        """Return the tokens that are no text: empty elements, and what stands below a node of `not_text`."""
+        """Return the tokens that are not text: empty elements, and tokens with or below `not_text` labels."""
         tokens, begins, by_form = ctree.tokens, self.begins, self.by_form
         columns = zip(tokens.forms, tokens.tags, strict=True)
         found = {
             i
             for i, (form, tag) in enumerate(columns)
             if tag == EMPTY_TAG
-            or (form[:1] in begins and by_form(form, tag))  # as `is_empty`, without its call
+            or (form[:1] in begins and by_form(form, tag))  # as `is_empty`, without the cost of a call
         }
         if self.not_text and not self.not_text.isdisjoint((*ctree.labels, *tokens.tags)):
             n = len(tokens)
@@ -134,8 +134,8 @@ class Convention:
         return found
 
     def without_functions(self, ctree: CTree) -> CTree:
-        """Return a tree with categories for labels, tags without functions, and a wrapper without a label
-        called TOP."""
+        """Return a tree with categories as labels, with tags without functions, and with a wrapper called TOP
+        if it had no label."""
         tokens, top = ctree.tokens, "TOP" if ctree.top == "" else ctree.top
         tokens = trusted_tokens(tokens.forms, tuple(map(self.tag.__getitem__, tokens.tags)), tokens)
         labels = tuple(map(self.category.__getitem__, ctree.labels))
@@ -157,7 +157,7 @@ CONVENTIONS = {one.name: one for one in (PENN_TREEBANK, PENN_HISTORICAL)}
 
 
 def convention_of(ctrees: Iterable[CTree]) -> Convention:
-    """Return the convention of the treebank from which some raw trees are."""
+    """Return the convention of the treebank that some raw trees come from."""
     labels, tags = set[str](), set[str]()
     for ctree in ctrees:
         labels.update(ctree.labels)
@@ -167,16 +167,17 @@ def convention_of(ctrees: Iterable[CTree]) -> Convention:
 
 
 def remove_empty(ctree: CTree, convention: Convention = PENN_TREEBANK) -> CTree | None:
-    """Remove empty elements, what is no text, and the nodes over nothing else; None where no word is left."""
+    """Remove empty elements, tokens that are not text, and nodes over nothing else; return None where no word
+    is left."""
     forms, tags = ctree.tokens.forms, ctree.tokens.tags
     if not convention.not_text and EMPTY_TAG not in tags and "*" not in "".join(forms):
-        return ctree  # as most trees are
+        return ctree  # most trees
     no_text = convention.no_text(ctree)
     return without_tokens(ctree, no_text) if no_text else ctree
 
 
 def cleaned(ctree: CTree, convention: Convention = PENN_TREEBANK) -> CTree | None:
-    """Return a raw tree as it is worked with: without empty elements, function tags and indices, its wrapper
-    called TOP if it has no label; None where no word is left."""
+    """Return a raw tree as it is worked with: without empty elements, and without functions and indices as
+    `Convention.without_functions` removes them; None where no word is left."""
     kept = remove_empty(ctree, convention)
     return kept and convention.without_functions(kept)

@@ -1,9 +1,9 @@
 """Head-ordered d-trees ⇄ c-trees: Algorithms 1 and 2 of "Parsing as Reduction".
 
-On unaryless c-trees the two functions are inverse to each other (Proposition 2); binary c-trees correspond to
-strictly ordered d-trees (Proposition 1), continuous ones to projective d-trees with nested orders (3). Linear
-in the length of the sentence, but for sorting each head's modifiers by event and each node's children by
-position.
+On unaryless c-trees the two algorithms are inverse to each other (Proposition 2); binary c-trees correspond
+to strictly ordered d-trees (Proposition 1), continuous c-trees to projective d-trees with nested orders
+(Proposition 3). The time is linear in the length of the sentence, except for sorting each head's modifiers by
+event and each node's children by position.
 
 ψ(h) is the highest node whose lexical head is h (section 3.1); where trees are built bottom-up, `psi[h]` is
 the highest so far.
@@ -42,7 +42,7 @@ def to_dependencies(ctree: CTree) -> DTree:
 
 
 def to_labelled_dependencies(ctree: CTree) -> DTree:
-    """Return `to_dependencies` with labels: of an arc its phrase symbol, of the root "root"."""
+    """Return the d-tree of `to_dependencies` with its phrase symbols as labels, and "root" for the root."""
     dtree = to_dependencies(ctree)
     arcs = zip(dtree.heads, dtree.symbols or (), strict=True)
     return replace(dtree, labels=tuple([symbol if head else "root" for head, symbol in arcs]))
@@ -51,8 +51,9 @@ def to_labelled_dependencies(ctree: CTree) -> DTree:
 def to_constituents(dtree: DTree, top: str | None = None) -> CTree:
     """Return the unaryless c-tree of a head-ordered d-tree: Algorithm 2.
 
-    Gaps in the event indices do not matter, only their order does. Raises ValueError for what is no
-    weakly-ordered d-tree: heads that form no tree, an event below 1, symbols that disagree about an event.
+    Gaps in the event indices do not matter, only their order does. Raises ValueError without words, symbols
+    or events, and for what is no weakly ordered d-tree: heads that form no tree, an event below 1, modifiers
+    of one event with different symbols.
     """
     if dtree.symbols is None or dtree.events is None:
         raise ValueError("this d-tree has no symbols and event indices")
@@ -100,9 +101,9 @@ def to_constituents(dtree: DTree, top: str | None = None) -> CTree:
 
 
 def order_arcs(ctree: CTree, heads: Sequence[int]) -> DTree:
-    """Return the head-ordered d-tree that comes nearest to an unaryless c-tree with other heads than its own.
+    """Return the head-ordered d-tree with the given heads that comes nearest to an unaryless c-tree.
 
-    An arc from h to m makes the lowest node over both; the events of h are these nodes, counted upwards.
+    An arc from h to m stands for the lowest node over both; the events of h are these nodes, counted upwards.
     With the c-tree's own heads that is Algorithm 1. The order is nested where heads are projective and the
     c-tree has no gaps. The time grows with the depth of nodes; heads must form a tree.
     """

@@ -14,19 +14,19 @@ from itertools import chain
 from typing import Any
 
 Block = tuple[int, int]  # a run of tokens: the first, and the one after the last
-Edge = tuple[int, str, int]  # a secondary one: a node, its function, its second parent
-Beside = tuple[tuple[str, ...] | None, tuple[Edge, ...]]  # what a file says of edges
+Edge = tuple[int, str, int]  # a secondary edge: a node, its function, its second parent
+Beside = tuple[tuple[str, ...] | None, tuple[Edge, ...]]  # functions and secondary edges
 
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
     """A sentence of n tokens as columns [n]: forms and tags, optionally lemmas and morphology.
 
-    comments: what a file says of the sentence, as CoNLL-U does: `sent_id = 1`
-    source:   the lines of CoNLL-U that were read, ranges, empty nodes and all columns among them; "" of
-              other formats. What is written over them changes only what the tokens, or a tree, say otherwise
+    comments: what a file says of the sentence, as in CoNLL-U: `sent_id = 1`
+    source:   the CoNLL-U lines that were read, including ranges, empty nodes and all columns; "" for other
+              formats. When written again, they change only where the tokens or a tree differ from them
 
-    The last two are not compared.
+    Comments and source are not compared.
     """
 
     forms: tuple[str, ...]
@@ -38,7 +38,7 @@ class Tokens:
 
     @classmethod
     def untagged(cls, forms: Iterable[str]) -> Tokens:
-        """Return words whose tags nobody knows yet: all are empty."""
+        """Return words whose tags are not known yet: all tags are empty."""
         words = tuple(forms)
         return cls(words, ("",) * len(words))
 
@@ -46,12 +46,12 @@ class Tokens:
         return len(self.forms)
 
     def part(self, begin: int, end: int) -> Tokens:
-        """Return the words from one to before another, without what a file says of the sentence."""
+        """Return the tokens from `begin` to before `end`, without comments and source."""
         lemmas, morphs = self.lemmas and self.lemmas[begin:end], self.morphs and self.morphs[begin:end]
         return Tokens(self.forms[begin:end], self.tags[begin:end], lemmas, morphs)
 
     def of_parts(self, parts: Sequence[Tokens]) -> Tokens:
-        """Return the columns of parts, one after the other, with what a file says of this sentence."""
+        """Return the concatenated columns of parts, with the comments and source of this sentence."""
         whole = Tokens(
             tuple(chain.from_iterable(one.forms for one in parts)),
             tuple(chain.from_iterable(one.tags for one in parts)),
@@ -62,7 +62,7 @@ class Tokens:
 
 
 def _column(parts: Sequence[tuple[str, ...] | None]) -> tuple[str, ...] | None:
-    """Return the parts of a column, one after the other; None where one lacks it."""
+    """Return the concatenated parts of a column; None where a part lacks it."""
     there = [one for one in parts if one is not None]
     return tuple(chain.from_iterable(there)) if len(there) == len(parts) else None
 
@@ -77,11 +77,11 @@ class CTree:
     top:           label of the wrapper around the root as the file has it ("" in `( (S ...))`, "TOP",
                    "ROOT"), None where there is none. It is not a node.
     functions:     [n + K] grammatical function of each token and node in its parent, "" for none; None where
-                   nothing is known of functions beside labels
-    secondary:     edges to second parents, in no order that means something
+                   no functions are known beside those in labels
+    secondary:     edges to second parents, in no particular order
 
-    Functions and secondary edges are what a file says beside the tree: they are not compared, and functions
-    on which algorithms run stand in labels. Raises ValueError for a child below 0.
+    Functions and secondary edges are kept beside the tree: they are not compared, and functions that
+    algorithms use stand in labels. Raises ValueError for a child below 0.
     """
 
     tokens: Tokens
@@ -138,7 +138,7 @@ class CTree:
         return depths
 
     def height(self) -> int:
-        """Return how many nodes are on the longest way from the root to a word; 1 of a bare token."""
+        """Return how many nodes are on the longest path from the root to a token; 1 for a bare token."""
         return 1 + max(self.depths())
 
     def yields(self) -> list[tuple[int, ...]]:
@@ -196,7 +196,7 @@ class CTree:
         return all(len(kids) != 1 for kids in self.children)
 
 
-# How slots are set, field by field: in half the time of object.__setattr__, with which frozen classes do it
+# Setters of the slots: they take half the time of object.__setattr__, which frozen classes use
 _TOKENS: Any = [Tokens.__dict__[one.name].__set__ for one in fields(Tokens)]
 _FORMS, _TAGS, _LEMMAS, _MORPHS, _COMMENTS, _SOURCE = _TOKENS
 _CTREE: Any = [CTree.__dict__[one.name].__set__ for one in fields(CTree)]
@@ -204,7 +204,7 @@ _OF_TREE, _LABELS, _CHILDREN, _HEADS, _TOP, _FUNCTIONS, _SECONDARY = _CTREE
 
 
 def trusted_tokens(forms: tuple[str, ...], tags: tuple[str, ...], like: Tokens | None = None) -> Tokens:
-    """Return tokens, with all else that is known of others: for where their constructor would take long."""
+    """Return tokens, with all other columns of `like`, without the constructor, which would take longer."""
     tokens = object.__new__(Tokens)
     _FORMS(tokens, forms)
     _TAGS(tokens, tags)
@@ -223,7 +223,7 @@ def trusted_ctree(
     top: str | None = None,
     beside: Beside = (None, ()),
 ) -> CTree:
-    """Return a c-tree whose nodes the caller has numbered, unchecked: for where the check would take long.
+    """Return a c-tree whose nodes the caller has numbered, without the constructor and its check, for speed.
 
     beside: functions and secondary edges
     """
@@ -248,7 +248,7 @@ def is_failed(tokens: Tokens) -> bool:
 
 
 def comment_of(comments: Iterable[str], name: str) -> str | None:
-    """Return the value of a name in comments: `1` of `sent_id = 1`, and of `sent_id=1`."""
+    """Return the value of a name in comments, None without it: `1` for `sent_id = 1` and `sent_id=1`."""
     for comment in comments:
         key, equals, value = comment.partition("=")
         if equals and key.strip() == name:
@@ -262,7 +262,7 @@ def why_failed(tokens: Tokens) -> str:
 
 
 def joined(blocks: Sequence[Block]) -> tuple[Block, ...]:
-    """Return blocks, in order, as few as can be: empty ones go, neighbours become one."""
+    """Return sorted blocks as few as possible: empty blocks are dropped, adjacent blocks become one."""
     result: list[Block] = []
     for begin, end in blocks:
         if result and result[-1][1] == begin:
@@ -280,18 +280,18 @@ def build_ctree(
     head_children: Sequence[int] | None = None,
     top: str | None = None,
 ) -> CTree:
-    """Build the c-tree of nodes numbered and ordered in any way; arguments as the fields of `CTree`; see
+    """Build a c-tree from nodes numbered and ordered in any way; the arguments are fields of `CTree`; see
     `ordered`."""
     heads = None if head_children is None else tuple(head_children)
     return ordered(trusted_ctree(tokens, tuple(labels), tuple(map(tuple, children)), heads, top), root)
 
 
 def ordered(ctree: CTree, root: int) -> CTree:
-    """Return a c-tree whose nodes are numbered and ordered in any way as one.
+    """Number and order the nodes of a c-tree, given in any way, as `CTree` asks.
 
-    Proper nodes that are not below `root` are dropped, with their secondary edges. Linear time but for the
-    sorting of children and edges. Raises ValueError unless the nodes below `root` form a tree over exactly
-    the n tokens.
+    Proper nodes that are not below `root` are dropped, with their secondary edges. Linear time except for
+    sorting children and edges. Raises ValueError unless the nodes below `root` form a tree over exactly the
+    n tokens.
     """
     n, labels, children = len(ctree.tokens), ctree.labels, ctree.children
     order = _top_down(n, children, root)
@@ -315,10 +315,10 @@ def tree_of(
 ) -> CTree:
     """Return the c-tree of nodes in an order in which children precede their parents.
 
-    nodes: a label and the sorted tokens of each, some of the sentence's
-    heads: a token of each node, the child over which is its head child; None where none are known
+    nodes: the label and the sorted tokens of each
+    heads: for each node, a token of its head child; None where no heads are known
 
-    Raises ValueError where they are no tree over all tokens.
+    Raises ValueError where the nodes form no tree over all tokens.
     """
     over = list(range(len(tokens)))  # the highest node so far over each token
     labels, children, head_children = list[str](), list[tuple[int, ...]](), list[int]()
@@ -340,14 +340,14 @@ def tree_of(
 
 
 def bits_of(number: int) -> Iterator[int]:
-    """Yield the places of a number's bits, the lowest first."""
+    """Yield the positions of the bits of a number that are 1, the lowest first."""
     while number:
         yield (number & -number).bit_length() - 1
         number &= number - 1
 
 
 def canonical(ctree: CTree, root: int | None = None) -> CTree:
-    """Number a tree in postorder: equal trees become equal data. root: where it is not the last node."""
+    """Number a tree in postorder: equal trees become equal data; root: its id, if it is not the last node."""
     n, children, head_children = len(ctree.tokens), ctree.children, ctree.head_children
     order = _top_down(n, children, ctree.root if root is None else root)
     postorder = [node - n for node in reversed(order) if node >= n]

@@ -1,9 +1,9 @@
 """A c-tree while it is edited.
 
-Nodes are called as in the tree that it was, and have new numbers when they are new: pre-terminal i < n, node
-n + k, and n + K, which is the wrapper above the root; -1 - i is the word of pre-terminal i. The order of
-words alone says that of children. Operations take as long as what they take away or put in is large;
-insertions, moves, and wrapping of several nodes as long as the sentence.
+Nodes keep the ids that they have in the original tree: pre-terminal i < n, proper node n + k, and n + K for
+the wrapper above the root; new nodes get new ids. -1 - i is the word of pre-terminal i. The order of words
+alone determines that of children. An operation takes time linear in what it removes or adds; an insertion, a
+move, or wrapping several nodes takes time linear in the sentence.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ or, 0, where its words stand."""
 class Edited(NamedTuple):
     """An edited tree of n words and K proper nodes.
 
-    words: [n] the number that each had before, or -1; nodes: [K] the id that each had, or -1
+    words: [n] the original index of each word, -1 if it is new; nodes: [K] the original id of each, or -1
     """
 
     ctree: CTree
@@ -34,16 +34,16 @@ class Edited(NamedTuple):
 
 
 class Draft:
-    """A tree that operations change: all raise ValueError for what would make no tree."""
+    """A tree that operations change; each raises ValueError where the result would be no tree."""
 
     def __init__(self, ctree: CTree) -> None:
         n, self._old, self._root, self._top = len(ctree.tokens), ctree, ctree.root, ctree.top
         self._above = dict(enumerate(ctree.parents()))  # of all nodes that are still there
         self._kids = {node: dict.fromkeys(kids) for node, kids in enumerate(ctree.children, n)}
-        self._heads = dict(enumerate(ctree.head_children or (), n))  # without those that went
+        self._heads = dict(enumerate(ctree.head_children or (), n))  # without removed nodes
         self._labels = dict(enumerate((*ctree.tokens.tags, *ctree.labels)))
         self._forms = dict(enumerate(ctree.tokens.forms))
-        self._order = list(range(n))  # of words, also of those that went
+        self._order = list(range(n))  # of words, including removed ones
         self._new = count(ctree.root + 2)
 
     def __contains__(self, node: int) -> bool:
@@ -61,7 +61,7 @@ class Draft:
         names[_preterminal(node)] = label
 
     def delete(self, node: int) -> None:
-        """Remove a node with all below it, and nodes above that have no other children."""
+        """Remove a node with all nodes below it, and the nodes above it that have no other children."""
         node = self._own(node)
         above = self._detach(node)
         for one in [*self._below(node)]:
@@ -69,7 +69,7 @@ class Draft:
         self._prune(above)
 
     def excise(self, node: int) -> None:
-        """Remove a node; its children become those of its parent, whose head they may hold."""
+        """Remove a node; its parent gets its children. A head child is replaced by its own head child."""
         node = self._own(node)
         if node not in self._kids:
             raise ValueError(f"{self._labels[node]!r} is a tag, which has no children that could stay")
@@ -103,7 +103,7 @@ class Draft:
             self._heads |= {parent: new, new: head}
 
     def insert(self, anchor: int, tree: CTree, place: Place) -> None:
-        """Put in a tree, with its words."""
+        """Put a tree, with its words, at a place relative to `anchor`."""
         n = len(tree.tokens)
         ids = [next(self._new) for _ in range(n + len(tree.labels))]
         self._labels |= zip(ids, (*tree.tokens.tags, *tree.labels), strict=True)
@@ -116,7 +116,7 @@ class Draft:
         self._put(ids[-1], place, self._own(anchor))
 
     def move(self, node: int, anchor: int, place: Place) -> None:
-        """Put a node elsewhere, and its words with it; what has no children afterwards goes."""
+        """Put a node, with its words, at another place; nodes left without children are removed."""
         node, anchor = self._own(node), self._own(anchor)
         if anchor in self._below(node):
             raise ValueError(f"{self._labels[node]!r} would be moved to a place below itself")
@@ -127,7 +127,7 @@ class Draft:
     def finished(self) -> Edited:
         """Return the tree.
 
-        A head child that went, and that of a new node, is the leftmost child that is no punctuation.
+        A node without a head child, because it is new or lost it, gets the leftmost that is not punctuation.
         """
         words = [word for word in self._order if word in self._above]
         down = [self._root]
@@ -175,7 +175,7 @@ class Draft:
         return Tokens(forms, tags, lemmas, morphs, comments, old.source if same else "")
 
     def _own(self, node: int) -> int:
-        """Return the pre-terminal of a word, and other nodes as they are."""
+        """Return the pre-terminal of a word, and any other node itself. Raises ValueError for the wrapper."""
         if self._is_wrapper(node):
             raise ValueError("ROOT is above the tree and no node of it; it can only be relabelled")
         return _preterminal(node)
@@ -203,7 +203,7 @@ class Draft:
             self._kids[above][node] = None
 
     def _detach(self, node: int) -> int:
-        """Take a node from its parent, which is returned: -1 where there is none."""
+        """Take a node from its parent, and return the parent, -1 where there is none."""
         above = self._above.pop(node)
         if above >= 0:
             del self._kids[above][node]
@@ -218,7 +218,7 @@ class Draft:
             raise ValueError("no word would be left")
 
     def _put(self, node: int, place: Place, anchor: int) -> None:
-        """Put a node, which may hang somewhere, and its words to a place."""
+        """Put a node, which may have a parent already, and its words at a place."""
         sign, number = place
         above = anchor if sign == ">" else self._above[anchor]
         if above < 0:
@@ -249,7 +249,7 @@ class Draft:
 
 
 def unchanged(old: CTree, edited: Edited) -> list[int]:
-    """Return [K] the id that each node of an edited tree had; -1 where its label or words are others."""
+    """Return [K] the original id of each node of an edited tree; -1 where its label or words changed."""
     n, before, new = len(old.tokens), old.bits(), edited.ctree
     forms = zip(edited.words, new.tokens.forms, strict=True)
     now = [1 << (word if word >= 0 and old.tokens.forms[word] == form else n) for word, form in forms]

@@ -1,7 +1,7 @@
 """Dependency trees (d-trees), plain, labelled, or head-ordered, and the properties asked of them.
 
 Sections 2.2 and 3 of "Parsing as Reduction". Heads are numbered as in CoNLL-U: token i (0-based) has head
-heads[i] in 1..n, or 0 where it is the root. All checks take linear time (nesting: but for sorting).
+heads[i] in 1..n, or 0 where it is the root. All checks take linear time.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ class DTree:
 
     A d-tree with symbols and events is *head-ordered*. The modifiers of one head with the same event are an
     equivalence class: they attach together and have the same symbol; the classes attach in the order of their
-    events. This order of modifiers is *weak* (section 3.2); *strict* (3.1) where no class has two, as in
-    d-trees of binary c-trees, in which every proper node has two children.
+    events. This order of modifiers is *weak* (section 3.2); it is *strict* (section 3.1) where no class has
+    two modifiers, as in d-trees of binary c-trees, in which every proper node has two children.
     """
 
     tokens: Tokens
@@ -41,7 +41,7 @@ class DTree:
     def of(
         cls, words: Iterable[str], tags: Iterable[str], heads: Iterable[int], labels: Iterable[str] = ()
     ) -> Self:
-        """Return the d-tree of lists, all of length n but for labels, which may be left out.
+        """Return the d-tree of lists of length n; labels may be left out.
 
         Raises ValueError where lengths differ.
         """
@@ -69,7 +69,7 @@ class DTree:
         return is_projective(self.heads)
 
     def is_nested(self) -> bool:
-        """Return whether closer modifiers in the same direction are attached first (section 3.3, any head).
+        """Return whether, for every head, closer modifiers on the same side attach no later (section 3.3).
 
         Raises ValueError where the tree has no event indices, and where the heads form no tree.
         """
@@ -105,8 +105,8 @@ def top_down(heads: Sequence[int], modifiers: Sequence[Sequence[int]] | None = N
     """Return tokens in an order where heads precede their modifiers; shorter than n where the heads form
     no tree.
 
-    Only the first root's tokens are listed. `modifiers_of` the heads, where the caller has them, save time.
-    Heads are 0 or above; raises IndexError for those above n.
+    Only the tokens below the first root are listed. If the caller has the result of `modifiers_of` for these
+    heads, passing it as `modifiers` saves time. Heads are 0 or above; raises IndexError for heads above n.
     """
     if 0 not in heads:
         return []
@@ -118,9 +118,9 @@ def top_down(heads: Sequence[int], modifiers: Sequence[Sequence[int]] | None = N
 
 
 def depths(heads: Sequence[int]) -> list[int]:
-    """Return [n] arcs from each token to a root, of which there may be several: heads below 1.
+    """Return [n] how many arcs lead from each token up to a root; every token with a head below 1 is a root.
 
-    Raises ValueError for a circle, IndexError for heads above n.
+    Raises ValueError for a cycle, IndexError for heads above n.
     """
     found, modifiers = [0] * len(heads), modifiers_of([max(0, head) for head in heads])
     order = [m for m, head in enumerate(heads) if head <= 0]
@@ -142,7 +142,7 @@ def is_tree(heads: Sequence[int]) -> bool:
 def is_projective(heads: Sequence[int]) -> bool:
     """Return whether every token's descendants, itself included, are contiguous.
 
-    Raises ValueError for no tree.
+    Raises ValueError where the heads form no tree.
     """
     if not is_tree(heads):
         raise ValueError("these heads form no tree")
@@ -151,8 +151,8 @@ def is_projective(heads: Sequence[int]) -> bool:
 
 
 def subtrees(heads: Sequence[int]) -> tuple[list[int], list[int], list[int]]:
-    """Return [n] the first and the last token of the subtree of each token of a tree, PAD's ⟨h⇐, h⇒⟩, and how
-    many it has."""
+    """Return [n] the first and the last token of each token's subtree, PAD's ⟨h⇐, h⇒⟩, and how many tokens
+    the subtree has."""
     first, last, size = list(range(len(heads))), list(range(len(heads))), [1] * len(heads)
     for m in reversed(top_down(heads)):
         h = heads[m] - 1

@@ -1,6 +1,6 @@
-"""How far head rules, or the marks of a treebank, cover it: counted by label.
+"""How far head rules, or a treebank's own marks, cover a treebank: counted by label.
 
-In linear time, in memory that grows with the number of labels.
+Linear time; the memory grows with the number of labels.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ class HeadCoverage:
     """How far a table covers a treebank: for each label, how often its own rules find the head child.
 
     nodes:       nodes with several children; the others need no rule
-    by_position: those whose head child was found by the label's own searches, but by one without labels,
-                 which takes the first child from an end
-    by_default:  those where the label's own searches found none
+    by_position: nodes whose head child is found by one of the label's own searches that lists no labels, and
+                 so takes the first child from an end that is not punctuation
+    by_default:  nodes whose head child none of the label's own searches finds
     """
 
     def __init__(self, ctrees: Iterable[CTree], rules: HeadRules) -> None:
@@ -41,7 +41,7 @@ class HeadCoverage:
                         self.by_position[label] += 1
 
     def lines(self) -> Iterator[str]:
-        """Yield a table by label, those that fall to the default most often first, and a summary."""
+        """Yield a table of labels, those that fall to the default most often first, and a summary."""
         width = max(5, *map(len, self.nodes)) if self.nodes else 5
         yield f"{'label':<{width}}  {'nodes':>9}  {'by label':>9}  {'by place':>9}  {'default':>9}"
         for label in sorted(
@@ -77,7 +77,7 @@ class MarkCoverage:
                     self.marked[name] += marked
 
     def lines(self) -> Iterator[str]:
-        """Yield a table by label, those that lack marks most often first, and a summary."""
+        """Yield a table of labels, those that lack marks most often first, and a summary."""
         width = max(5, *map(len, self.nodes)) if self.nodes else 5
         yield f"{'label':<{width}}  {'nodes':>9}  {'marked':>9}  {'by place':>9}"
         for label in sorted(

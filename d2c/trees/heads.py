@@ -2,7 +2,7 @@
 
 A table is a data file (`data/heads/NAME.txt`; its syntax stands in `data/heads/collins.txt`).
 
-Head children may also come from a dependency treebank over the same tokens, and tables be estimated from them
+Head children may also come from a dependency treebank over the same tokens; tables can be estimated from them
 (Y. Versley, "Incorporating Semi-supervised Features into Discontinuous Easy-first Constituent Parsing", SPMRL
 2014): the head child is the one that holds the word whose head lies outside the node.
 """
@@ -30,7 +30,7 @@ SEARCHES = ("left", "right", "leftdis", "rightdis")
 _KEYWORDS = ("punctuation", "conjunction", "default")
 _BLANKS = " \t\r\n"  # other spaces are parts of labels
 _LABEL = re.compile(f"[^{_BLANKS}]+")
-MANY = 0.05  # of the nodes without a rule, that is worth a warning
+MANY = 0.05  # a larger share of nodes without a rule is worth a warning
 _PRODUCTIONS_REMEMBERED = 1 << 16  # productions repeat; bounds memory on endless input
 
 
@@ -80,7 +80,7 @@ class HeadRules:
         self._remembered = lru_cache(maxsize=_PRODUCTIONS_REMEMBERED)(self._index)
 
     def __reduce__(self) -> tuple[type[HeadRules], tuple[object, ...]]:
-        """Return what pickle makes a copy of: all but the remembered productions."""
+        """Return what pickle makes a copy of: all fields, without the remembered productions."""
         return type(self), tuple(getattr(self, one.name) for one in fields(self))
 
     def head_child(self, symbol: str, children: tuple[str, ...]) -> int:
@@ -88,7 +88,8 @@ class HeadRules:
         return self._index(symbol, children) % len(children)
 
     def _index(self, symbol: str, children: tuple[str, ...]) -> int:
-        """Return `head_child`; from the end, below 0, where the symbol's own searches find nothing."""
+        """Return the index of the head child; counted from the end, below 0, if a table's own searches for
+        the symbol find nothing."""
         if len(children) == 1:
             return 0
         by_rule = self.by_rule(symbol, children)
@@ -124,7 +125,7 @@ class HeadRules:
         return head
 
     def apply(self, ctree: CTree, uncovered: Uncovered | None = None) -> CTree:
-        """Find the head children of a c-tree, and count the nodes of which the table says nothing."""
+        """Find the head children of a c-tree, and count in `uncovered` the nodes without a rule."""
         names, index = ctree.tokens.tags + ctree.labels, self._remembered
         indices = [
             0 if len(kids) == 1 else index(symbol, tuple([names[k] for k in kids]))
@@ -144,11 +145,11 @@ class HeadRules:
 
 
 class MarkedHeads(HeadRules):
-    """Those that the treebank marks, with which trees are read; in a tree without any, the head child is the
-    leftmost that is no punctuation."""
+    """Heads that the treebank marks, with which trees are read; in a tree without marks, each head child is
+    the leftmost child that is not punctuation."""
 
     def apply(self, ctree: CTree, uncovered: Uncovered | None = None) -> CTree:
-        """Find the head children of a tree in which none is marked, and count its nodes."""
+        """Find the head children of a tree in which none is marked, and count its nodes as unmarked."""
         heads, _ = shown_heads([""] * (ctree.root + 1), ctree.tokens.forms, ctree.children)
         if uncovered is not None:
             uncovered.unmarked += _branching(ctree)
@@ -169,8 +170,9 @@ def _branching(ctree: CTree) -> int:
 
 @dataclass
 class Uncovered(Counts):
-    """Counts nodes with several children, and those of them whose own rules find no head child; where the
-    treebank is to mark heads, those of trees in which one is marked, and of the others. Adds with `+`."""
+    """Counts nodes with several children (`nodes`), and those whose own rules find no head child (`without`);
+    where the treebank should mark heads, nodes of trees with a marked head child (`marked`) and of the others
+    (`unmarked`). Adds with `+`."""
 
     nodes: int = 0
     without: int = 0
@@ -178,12 +180,12 @@ class Uncovered(Counts):
     unmarked: int = 0
 
     def check_marked(self, file: str) -> None:
-        """Raise FormatError where heads are to be marked, and none is."""
+        """Raise FormatError where the treebank should mark heads, and marks none."""
         if self.unmarked > self.marked == 0:
             raise FormatError(file, 0, 0, NOTHING_MARKED)
 
     def warning(self, head_rules: str, file: str) -> str | None:
-        """Return a warning of a table that is hardly made for this treebank, None for a good one."""
+        """Return a warning that a table hardly fits this treebank, None where it fits."""
         if self.without <= MANY * self.nodes:
             return None
         share = f"{percent(self.without, self.nodes):.2f} %"
@@ -192,8 +194,8 @@ class Uncovered(Counts):
 
 
 def load_head_rules(name: str) -> HeadRules:
-    """Load head rules: a table of `data/heads/`, the path of a table, `leftmost` or `rightmost`, or
-    `marked`, as the treebank marks them.
+    """Load head rules: the name of a table of `data/heads/`, the path of a table, `leftmost`, `rightmost`, or
+    `marked` for the heads that the treebank marks.
 
     Raises FormatError for a malformed table and for a name that is none of these.
     """
@@ -217,15 +219,15 @@ def _of_data(name: str) -> HeadRules | None:
 
 
 def known_head_rules() -> list[str]:
-    """Return the names that `load_head_rules` takes."""
+    """Return the names that `load_head_rules` takes, besides paths."""
     files = [Path(file.name) for file in (resources.files("d2c.data") / "heads").iterdir()]
     return [*sorted(file.stem for file in files if file.suffix == ".txt"), "leftmost", "rightmost", "marked"]
 
 
 def format_head_rules(rules: HeadRules) -> str:
-    """Return a table as the text from which `parse_head_rules` gets it back.
+    """Return a table as text that `parse_head_rules` reads back.
 
-    Raises FormatError for labels that are empty or hold blanks, and symbols that mean something else there.
+    Raises FormatError for labels that are empty or hold blanks, and for symbols with another meaning there.
     """
     lines = [(symbol, search) for symbol, searches in rules.searches.items() for search in searches]
     every = [rules.default, *(search for _, search in lines)]
@@ -265,9 +267,9 @@ def parse_head_rules(name: str, text: str) -> HeadRules:
 def induce_heads(ctree: CTree, heads: Sequence[int]) -> CTree:
     """Give a c-tree head children by the heads of its tokens (1..n, 0 = root).
 
-    Of several words with their head outside the node, that nearest to the root of the d-tree counts, then the
-    leftmost. Raises ValueError where the numbers of tokens differ, for heads above n and for circles; heads
-    below 1 are roots, of which there may be several.
+    If several words of a node have their head outside it, the word nearest to the root of the d-tree decides,
+    then the leftmost. Raises ValueError where the numbers of tokens differ, for heads above n, and for
+    cycles; heads below 1 are roots, of which there may be several.
     """
     n = len(ctree.tokens)
     if len(heads) != n:
@@ -287,13 +289,13 @@ def induce_heads(ctree: CTree, heads: Sequence[int]) -> CTree:
 def estimate_rules(ctrees: Iterable[CTree]) -> HeadRules:
     """Estimate a head table from c-trees with head children.
 
-    For every symbol the labels of children by how often they are head where they occur, sought from the side
-    on which the head stands more often where labels are equal. Raises FormatError for labels that end in *,
-    which stand for others in a table.
+    Each symbol gets one search for the labels of its head children, ordered by how often they are the head
+    where they occur. It starts from the side on which the head stands more often among children with equal
+    labels. Raises FormatError for labels that end in *, which stand for other labels in a table.
     """
     present: defaultdict[str, Counter[str]] = defaultdict(Counter)
     heads: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    side: Counter[str] = Counter()  # how much oftener the left one of equal labels is head
+    side: Counter[str] = Counter()  # how much more often the leftmost of equal labels is head
     for ctree in ctrees:
         for label, kids, head in zip(ctree.labels, ctree.children, ctree.head_children or (), strict=True):
             if len(kids) < 2:

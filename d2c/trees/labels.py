@@ -63,5 +63,5 @@ def write_labels(heads: Sequence[int], symbols: Sequence[str], numbers: Sequence
 
 @lru_cache
 def phrase_symbols(labels: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the phrase symbol of each label, which may be nothing else."""
+    """Return the phrase symbol of each label; a label that holds none is returned itself."""
     return tuple([read_label(label)[0] or label for label in labels])

@@ -2,8 +2,8 @@
 
     (NP (. !))      (NP (NP (PRP it)))
 
-Treebanks have few of them, and only of some labels: CRAFT has a noun phrase over `*`, none over `!`. Decoders
-make others. Linear time.
+Treebanks have few of them, and only with some labels: CRAFT has a noun phrase over `*`, none over `!`.
+Decoders make others. Linear time.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from d2c.trees.refinement import visible
 from d2c.trees.transforms import collapse
 from d2c.trees.unaries import copies
 
-_MARKS = frozenset({"-LRB-", "-RRB-", "HYPH", "NFP"})  # tags of punctuation that are no punctuation
+_MARKS = frozenset({"-LRB-", "-RRB-", "HYPH", "NFP"})  # tags of punctuation that do not look like punctuation
 
 
 @dataclass(frozen=True)
 class LoneNodes:
-    """Which of them a treebank has; None: not known, as of models that were trained before it was learned.
+    """The lone nodes that a treebank has; None: not known, as in models trained before they were recorded.
 
-    marks:  a label and all words below it, of nodes over punctuation alone; None: any where one of the words
-            is not tagged as punctuation
-    copies: labels of nodes over one node of their label; None: any
+    marks:  label and words of each node over punctuation alone; None: any such node is kept if one of its
+            words is not tagged as punctuation
+    copies: labels of nodes over one node of the same label; None: all such nodes are kept
     """
 
     marks: frozenset[tuple[str, ...]] | None = None
@@ -36,7 +36,7 @@ class LoneNodes:
     def mended(
         self, ctree: CTree, shares: tuple[float, ...] | None = None
     ) -> tuple[CTree, tuple[float, ...] | None]:
-        """Return the tree without those that the treebank does not have, and the shares [K] of the others."""
+        """Return the tree without lone nodes that the treebank lacks, and the shares [K] of other nodes."""
         gone = {node for node, _ in _over_marks(ctree, self._knows)}
         if self.copies is not None:
             gone.update(node for node in copies(ctree) if ctree.label(node) not in self.copies)
@@ -54,7 +54,7 @@ class LoneNodes:
 
 @dataclass(frozen=True)
 class Noted(Iterable[CTree]):
-    """C-trees of a treebank; whenever all have been read, `learned` is told which such nodes they have."""
+    """C-trees of a treebank; whenever all have been read, `learned` is called with their lone nodes."""
 
     ctrees: Iterable[CTree]
     learned: Callable[[LoneNodes], None]
@@ -72,8 +72,8 @@ class Noted(Iterable[CTree]):
 def _over_marks(
     ctree: CTree, knows: Callable[[CTree, int, Sequence[int]], bool]
 ) -> Iterator[tuple[int, Sequence[int]]]:
-    """Yield the nodes over punctuation alone that are not known, but for the root, and the words below each;
-    one over a node that is known is known, too."""
+    """Yield each node over punctuation alone that is not known, except the root, with the words below it. A
+    node over a known node is known, too."""
     below = {i: [i] for i, form in enumerate(ctree.tokens.forms) if punctuates(form)}
     for node, kids in enumerate(ctree.children[:-1], len(ctree.tokens)):
         if all(kid in below for kid in kids):

@@ -1,5 +1,5 @@
-"""What treebanks mark as head children: by functions of edges, `HD`, or by those in labels, `NP-HD`,
-`NP[Head]`, `H:np`.
+"""What treebanks mark as head children: by functions of edges (`HD`), or by functions in labels (`NP-HD`,
+`NP[Head]`, `H:np`).
 
 Linear time.
 """
@@ -24,9 +24,9 @@ _HEADS = {name: 0 for name in ("HD", "Hd", "hd", "H", "HEAD", "Head", "OH")}
 _HEADS |= {name: 1 for name in ("head", "P", "MV")}
 _RELATIONS = ("cmp", "whd", "rhd", "crd", "nucl", "cnj", "mwp", "body", "dp", "tag")
 _HEADS |= {name: rank for rank, name in enumerate(_RELATIONS, 1)}
-_AFTER = ("-HD", "-hd", "-H")  # other functions, on head children
-UNMARKED = len(_HEADS)  # the rank of what is no head
-# A mark behind a category, or a function before a form, as VISL has them
+_AFTER = ("-HD", "-hd", "-H")  # endings of other functions on head children
+UNMARKED = len(_HEADS)  # the rank of functions that mark no head
+# A mark after a category, or a function before a form, as VISL has them
 _IN_LABEL = re.compile(
     r"(?<=.)-(HD|hd|HEAD|Head|H)(?=[-=|#[]|$)|(?<=.)\[(HD|hd|HEAD|Head|head|H)\]|^([^-=|:+[]+)[:+](?=.)"
 )
@@ -34,16 +34,16 @@ _IN_LABEL = re.compile(
 
 @lru_cache(maxsize=1 << 12)
 def head_rank(function: str) -> int:
-    """Return how surely a function says that a child is the head; 0: HD, or H in VISL; UNMARKED: not at
-    all."""
+    """Return a rank, the lower the surer, of a function as the mark of a head child: 0 for HD, or H in VISL;
+    UNMARKED for no mark."""
     return 0 if function.endswith(_AFTER) else _HEADS.get(function, UNMARKED)
 
 
 def shown_heads(
     functions: Sequence[str], forms: Sequence[str], children: Sequence[Sequence[int]]
 ) -> tuple[list[int], int]:
-    """Return [K] the child of each node that functions [n + K] show as its head, the leftmost of the lowest
-    rank, or, where none is marked, the leftmost that is no punctuation; and the lowest rank of all."""
+    """Return [K] the head child of each node by functions [n + K]: the leftmost child of the lowest rank, or,
+    where none is marked, the leftmost that is not punctuation; and the lowest rank of all."""
     ranks, n, lowest = list(map(head_rank, functions)), len(forms), UNMARKED
     heads = list[int]()
     for kids in children:
@@ -59,7 +59,7 @@ def shown_heads(
 def marked_heads(
     functions: Sequence[str], forms: Sequence[str], children: Sequence[Sequence[int]]
 ) -> tuple[int, ...] | None:
-    """Return [K] the head child of each node, None where none of all children is marked."""
+    """Return [K] the head child of each node, None where no child of any node is marked."""
     heads, lowest = shown_heads(functions, forms, children)
     return tuple(heads) if not heads or lowest < UNMARKED else None
 
@@ -80,7 +80,7 @@ def _functions(ctree: CTree) -> Sequence[str]:
 
 
 def with_marked_heads(ctree: CTree) -> CTree:
-    """Return a raw tree with the head children that its labels mark, if they mark some and it has none."""
+    """Return a raw tree with the head children that functions or labels mark, if any and if it has none."""
     if ctree.head_children is not None:
         return ctree
     heads = marked_heads(_functions(ctree), ctree.tokens.forms, ctree.children)

@@ -1,9 +1,9 @@
 """C-trees as the tree objects of other libraries: `nltk.Tree` and Stanza's `Tree`. Linear time.
 
-The wrapper of a c-tree is the outermost node there. The leaves of both stand in the order of the words, so
-they hold no gaps. NLTK reads and prints brackets without escapes, so words and labels have -LRB- and -RRB-
-for round brackets there, as in NLTK's own treebanks; these are undone, but in labels that are nothing else,
-as in `d2c.trees.formats.brackets`. Stanza's trees hold words as they are, and escape them when printed.
+A c-tree's wrapper is their outermost node. Their leaves stand in the order of the words, so these trees
+cannot have gaps. NLTK reads and prints brackets without escapes, so words and labels of its trees have -LRB-
+and -RRB- for round brackets, as in NLTK's own treebanks. Reading undoes this, except in labels that are just
+that, as in `d2c.trees.formats.brackets`. Stanza's trees hold words as they are, and escape them when printed.
 
 The libraries are imported only where a tree of theirs is made: both are slow to start.
 """
@@ -39,8 +39,8 @@ def to_nltk(ctree: CTree) -> nltk.Tree:
 def from_nltk(tree: nltk.Tree) -> CTree:
     """Return the c-tree, without head children, of an `nltk.Tree` whose words have tags.
 
-    Raises TypeError for what is none, and ValueError for empty nodes, for words that stand beside other words
-    or nodes, for leaves that are no words, and for labels, but the root's, that are no text.
+    Raises TypeError for any other object, and ValueError for empty nodes, for words that stand beside other
+    words or nodes, for leaves or labels that are no strings, and for empty labels below the root.
     """
     from nltk.tree import Tree
 
@@ -97,7 +97,7 @@ def _build(ctree: CTree, leaf: Callable[[str, str], Any], inner: Callable[[str, 
 
 
 def _read(root: Any, read_node: Callable[[Any], _Node]) -> CTree:
-    """Return the c-tree of nodes, met parents first and from left to right."""
+    """Return the c-tree of another library's tree, visited parents first and from left to right."""
     graph, stack = Graph(), list[tuple[Any, str | None]]([(root, None)])
     while stack:
         node, above = stack.pop()

@@ -26,9 +26,9 @@ _SIZE = re.compile(r'width="([0-9.]+)" height="([0-9.]+)"')
 _LONGEST = 1_000  # letters of a word that stand on one line; NLTK takes no more than 100,000
 _DEEPEST = 300  # levels of a c-tree: NLTK recurses
 _LETTER, _ROW, _GAP = 9, 22, 24  # pixels: width of a letter, height of a level of arcs, space between words
-_CELL, _FILL = "\U000f0000", 0xFFFFE  # characters of nobody's: the first that stands for others, for nothing
+_CELL, _FILL = "\U000f0000", 0xFFFFE  # unused characters: the first that stands for others, one for nothing
 _MOST_PIXELS = 30_000  # of a side: cairo takes no more than 32,767
-_LATEX = {char: f"\\{char}" for char in "{}$&#_%"} | {  # how LaTeX writes what it takes for something else
+_LATEX = {char: f"\\{char}" for char in "{}$&#_%"} | {  # how to write LaTeX's special characters
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
@@ -53,12 +53,12 @@ _COLOURS = (  # in light and dark: paper, branches, text, labels, words
 
 
 def drawing(ctree: DrawnCTree, dtree: DrawnDTree, what: str, ending: str, sentence: str = "") -> bytes:
-    """Return what a file holds that shows a `ctree`, a `dtree` or `both`, below each other.
+    """Return the content of a file that shows a `ctree`, a `dtree` or `both`, one above the other.
 
-    ending: of the file's name, one of ENDINGS; sentence: stands above a c-tree in SVG
+    ending: of the file's name, one of ENDINGS; sentence: stands above a c-tree in SVG, PDF and PNG
 
-    Raises ValueError for a c-tree that is too deep and for what LaTeX cannot show, ModelError where PNG and
-    PDF need what is not installed.
+    Raises ValueError for a c-tree that is too deep and for what LaTeX cannot show, ModelError where a library
+    that PNG and PDF need is not installed.
     """
     if ending == ".tex":
         if what != "ctree":
@@ -74,10 +74,10 @@ def drawing(ctree: DrawnCTree, dtree: DrawnDTree, what: str, ending: str, senten
 
 
 def _rendered(svg: str, ending: str) -> bytes:
-    """Return an SVG element as PDF, or as PNG with two pixels for one, or fewer: not too large for cairo."""
+    """Return an SVG element as PDF, or as PNG of twice its size, or less if that is too large for cairo."""
     try:
         cairosvg = needs("cairosvg", "pictures")
-    except OSError:  # its binding is installed
+    except OSError:  # the Python binding is installed, cairo itself is not
         message = "this needs the library cairo, of the system: apt install libcairo2, or brew install cairo"
         raise ModelError(message) from None
     width, height = _pixels(svg)
@@ -103,8 +103,8 @@ def ctree_latex(ctree: DrawnCTree) -> str:
 
 
 def ctree_text(ctree: DrawnCTree) -> str:
-    """Return a c-tree in characters; words stand whole on one line, unless they are longer than any word
-    is."""
+    """Return a c-tree in characters; a word stands whole on one line, unless it has more than _LONGEST
+    letters."""
     longest = max(map(width_of, (*ctree.tokens.forms, *ctree.tokens.tags, *ctree.labels)))
     cells = dict[str, str]()
     printer = _printer(ctree, lambda text: _in_cells(text, cells))
@@ -125,8 +125,8 @@ def dtree_text(dtree: DrawnDTree) -> str:
 
 
 def ctree_svg(ctree: DrawnCTree, sentence: str = "", dark: bool = True) -> str:
-    """Return a c-tree as an SVG element, in light or (unless not `dark`) dark as the reader prefers; its
-    sentence may stand above it."""
+    """Return a c-tree as an SVG element, in light colours or, if `dark` allows it and the reader prefers it,
+    in dark ones; its sentence may stand above it."""
     printer = _printer(ctree)
     texts = {n: str(node.label() if isinstance(node, Tree) else node) for n, node in printer.nodes.items()}
     xs, width = _placed(printer.coords, texts)
@@ -140,7 +140,7 @@ def ctree_svg(ctree: DrawnCTree, sentence: str = "", dark: bool = True) -> str:
     for parent, kids in below.items():
         ends, bar = [xs[kid] for kid in kids], ys[parent] + 10
         elements.append(f'<path d="M{xs[parent]:g},{bar - 5} V{bar} M{min(ends):g},{bar} H{max(ends):g}"/>')
-    for child, parent in printer.edges.items():  # these cross bars of other nodes
+    for child, parent in printer.edges.items():  # these lines cross bars of other nodes
         line, bar = f"M{xs[child]:g},{ys[child] - 13} V", ys[parent] + 10
         elements.append(f'<path class="halo" d="{line}{bar + 4}"/><path d="{line}{bar}"/>')
     for node, text in texts.items():
@@ -189,8 +189,8 @@ def stacked_svg(upper: str, lower: str) -> str:
 
 
 def _svg(width: float, height: float, elements: Iterable[str], dark: bool = True) -> str:
-    """Return an element with its colours. They are classes of its own: in a page its style holds for all
-    of it."""
+    """Return an SVG element with its colours. These are bound to its own classes, because in a page the style
+    of an element applies to the whole page."""
     style = _style(*_COLOURS[0])
     style += f"@media (prefers-color-scheme:dark){{{_style(*_COLOURS[1])}}}" if dark else ""
     paper = f'<rect class="paper" width="{width:.0f}" height="{height:.0f}"/>'
@@ -210,7 +210,7 @@ def _style(paper: str, line: str, text: str, label: str, word: str) -> str:
 
 
 def _printer(ctree: DrawnCTree, shown: Callable[[str], str] = str) -> TreePrettyPrinter:
-    """Return what draws a tree; shown: of labels and words"""
+    """Return NLTK's printer of a tree; shown: label or word → the text to draw."""
     _check_depth(ctree)
     nodes: list[Tree] = [Tree(shown(tag), [i]) for i, tag in enumerate(ctree.tokens.tags)]
     for label, kids in zip(ctree.labels, ctree.children, strict=True):
@@ -227,7 +227,7 @@ def _check_depth(ctree: DrawnCTree) -> None:
 def _in_cells(text: str, cells: dict[str, str]) -> str:
     """Return a text with as many characters as it takes columns, because NLTK counts characters.
 
-    cells: those that stand for characters which take two columns, or are followed by combining ones
+    cells: characters that take two columns or are followed by combining ones → what stands for them; extended
     """
     if text.isascii():
         return text
@@ -247,8 +247,8 @@ def _in_cells(text: str, cells: dict[str, str]) -> str:
 def _placed(
     coords: Mapping[int, tuple[int, int]], texts: Mapping[int, str]
 ) -> tuple[dict[int, float], float]:
-    """Return the middle of each node such that the texts of different columns do not overlap, nltk's
-    columns being equally wide; and the width of all."""
+    """Return the centre of each node, such that the texts of different columns do not overlap (NLTK's columns
+    are equally wide), and the total width."""
     widths: defaultdict[int, int] = defaultdict(int)
     for node, (_, column) in coords.items():
         widths[column] = max(widths[column], width_of(texts[node]))
@@ -269,15 +269,15 @@ def _attachment(dtree: DrawnDTree, m: int) -> str:
 
 
 def _levels(heads: Sequence[int]) -> list[int]:
-    """Return [n] a height for each arc, from 1 on, above the arcs that it overlaps and that are shorter; 0
-    for the root and for heads outside the sentence. Takes time of the sum of the arcs' lengths."""
-    spans = dict[int, tuple[int, int]]()  # of places: 2i is word i, 2i + 1 what is between it and the next
+    """Return [n] a height from 1 for each arc, above the shorter arcs that it overlaps; 0 for the root and
+    for heads outside the sentence. Takes time proportional to the sum of the arcs' lengths."""
+    spans = dict[int, tuple[int, int]]()  # of places: 2i is word i, 2i + 1 the gap between it and the next
     for m, head in enumerate(heads):
         if 1 <= head <= len(heads):
             first, last = min(m, head - 1), max(m, head - 1)
             # An arc is over all between its words; that of a word to itself is over this word.
             spans[m] = (2 * first + 1, 2 * last) if first < last else (2 * first, 2 * first + 1)
-    levels, heights = [0] * len(heads), [0] * (2 * len(heads))  # of arcs; of the highest over each place
+    levels, heights = [0] * len(heads), [0] * (2 * len(heads))  # of arcs; of the highest arc over each place
     for m, (begin, end) in sorted(spans.items(), key=lambda span: span[1][1] - span[1][0]):
         levels[m] = 1 + max(heights[begin:end])
         heights[begin:end] = [levels[m]] * (end - begin)

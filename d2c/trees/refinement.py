@@ -4,10 +4,10 @@ Section 3.3 of "Transforming Dependencies into Phrase Structures" tried both: ve
 and Manning, 2003), where a node's symbol has its parent's label, and unary nodes collapsed into one symbol.
 A grammar is learned from refined c-trees; `restore` brings back the trees that they stand for. Linear time.
 
-A symbol may also stand for nothing that is shown. If a label begins with HIDDEN, its node is one of the
-grammar alone: so a chart can use nodes that d-trees follow and wanted c-trees lack, as the Penn Treebank has
-no noun phrases within noun phrases (NML), and none over a conjunction and what it stands before, which are a
-subtree in Universal Dependencies (`with_subtrees`).
+A symbol may also stand for nothing that is shown. If a label begins with HIDDEN, its node belongs to the
+grammar alone. So a chart can use nodes that d-trees have as subtrees but the wanted c-trees lack. The Penn
+Treebank, for example, has no noun phrases within noun phrases (NML), and no node over a conjunction and the
+conjunct after it, which form a subtree in Universal Dependencies (`with_subtrees`).
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ HIDDEN = "\x1e"
 
 
 class Refinement(NamedTuple):
-    """A way to refine c-trees; and the labels of the nodes that a refined label is of, topmost first."""
+    """A way to refine c-trees; labels: refined label → labels of the nodes it stands for, topmost first."""
 
     refine: Callable[[CTree], CTree]
     labels: Callable[[str], Chain]
 
     def restore(self, ctree: CTree) -> CTree:
-        """Return the c-tree that a refined one stands for; what stood for several nodes is these, one
-        after the other."""
+        """Return the c-tree that a refined one stands for: a node that stands for several becomes a chain of
+        them, and hidden nodes are removed."""
         if not ctree.labels:
             return ctree
         chains = self.shown(ctree.labels)
@@ -43,10 +43,10 @@ class Refinement(NamedTuple):
         return restore_unaries(bottom, [()] * len(ctree.tokens) + [chain[:-1] for chain in chains])
 
     def shown(self, labels: Sequence[str]) -> list[Chain]:
-        """Return [K] of each refined label of a tree, the root's last: the labels of its nodes that are
-        not hidden.
+        """Return [K] for each refined label of a tree, the root's last, the labels of its nodes that are not
+        hidden.
 
-        The root stays.
+        The root is shown even if it is hidden.
         """
         chains = [
             tuple([one for one in self.labels(label) if not one.startswith(HIDDEN)]) for label in labels
@@ -65,7 +65,7 @@ def with_parents(ctree: CTree) -> CTree:
 
 
 def collapsed(ctree: CTree) -> CTree:
-    """Return the tree with each chain of unary nodes as one node; one above a token stays above it."""
+    """Return the tree with each unary chain as one node, with the node below it if that is not a token."""
     n, (unaryless, chains) = len(ctree.tokens), strip_unaries(ctree)
     labels = [JOINT.join((*chain, label)) for chain, label in zip(chains[n:], unaryless.labels, strict=True)]
     above_tokens = [(JOINT.join(chain),) if chain else () for chain in chains[:n]]
@@ -81,16 +81,16 @@ REFINEMENTS = {
 
 
 def visible(ctree: CTree) -> CTree:
-    """Return the c-tree as it is shown."""
+    """Return the c-tree as it is shown, without hidden nodes."""
     return REFINEMENTS["plain"].restore(ctree)
 
 
 def with_subtrees(ctree: CTree, heads: Sequence[int]) -> CTree:
-    """Return the tree with a hidden node over each subtree of a projective d-tree that no node covers alone
-    and none crosses.
+    """Return the tree with a hidden node over each subtree of a projective d-tree that has no node of its own
+    and that no node crosses.
 
-    Without them no c-tree over the d-tree has the same constituents. They have the label of what is above. A
-    tree with gaps stays as it is, and head children go.
+    Without these nodes no c-tree over the d-tree has the same constituents. A hidden node has the label of
+    the node above it. A tree with gaps stays as it is; any other loses its head children.
     """
     spans = ctree.spans()
     if spans is None or not ctree.labels:
@@ -98,7 +98,7 @@ def with_subtrees(ctree: CTree, heads: Sequence[int]) -> CTree:
     n, root, (first, last) = len(ctree.tokens), ctree.root, spans
     labels, children = [*ctree.labels], [[*kids] for kids in ctree.children]
     own = {(a, b) for a, b, _ in zip(*subtrees(heads), strict=True) if a < b}
-    for a, b in sorted(own, key=lambda span: (span[0] - span[1], span)):  # what is above comes first
+    for a, b in sorted(own, key=lambda span: (span[0] - span[1], span)):  # wider spans first
         node, kids, wider = root, children[root - n], [root]
         while wider:
             node, kids = wider[0], children[wider[0] - n]

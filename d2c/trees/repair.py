@@ -1,4 +1,4 @@
-"""Heads (1..n, 0 for the root) become a tree, and a tree projective, whatever a d-parser predicted."""
+"""Repair of heads (1..n, 0 for the root): any prediction becomes a tree, and any tree a projective one."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def repair_heads(heads: Sequence[int]) -> tuple[list[int], Counter[str]]:
     Linear time.
 
     The first root stays; other roots, tokens with a head outside the sentence (or that are their own head),
-    and the first token of every cycle become its modifiers. Without any root, the first of these is it.
+    and the first token of every cycle become its modifiers. Without a root, the first of these is the root.
     Raises ValueError for a sentence without words.
     """
     n = len(heads)
@@ -68,8 +68,8 @@ def repair_heads(heads: Sequence[int]) -> tuple[list[int], Counter[str]]:
 
 
 def repair_tree(heads: Sequence[int], continuous: bool, repairs: Repairs) -> list[int]:
-    """Return heads that form a tree, a projective one if `continuous`; the sentence is counted among the
-    repairs."""
+    """Return heads that form a tree, a projective one if `continuous`; the sentence and what was repaired in
+    it are counted in `repairs`."""
     repairs.sentences += 1
     repairs.tokens += len(heads)
     return mended(heads, continuous, repairs.counts)
@@ -125,10 +125,10 @@ def projectivize(heads: Sequence[int]) -> list[int]:
 
 
 def _runs_below(heads: Sequence[int]) -> tuple[list[int], list[int]]:
-    """Return [n] the first and the last word of the run around each token that descends from it."""
+    """Return [n] the first and the last word of the run of words around each token that descend from it."""
     n, (enter, leave) = len(heads), _intervals(heads)
     first, last = list(range(n)), list(range(n))
-    for a in reversed(top_down(heads)):  # of a word beside the run, all of its own run descends from a
+    for a in reversed(top_down(heads)):  # if a word beside the run descends from a, so does its run
         while first[a] and enter[a] < enter[first[a] - 1] < leave[a]:
             first[a] = first[first[a] - 1]
         while last[a] + 1 < n and enter[a] < enter[last[a] + 1] < leave[a]:
@@ -137,7 +137,7 @@ def _runs_below(heads: Sequence[int]) -> tuple[list[int], list[int]]:
 
 
 def _intervals(heads: Sequence[int]) -> tuple[list[int], list[int]]:
-    """Return numbers such that k descends from a, or is it, where enter[a] <= enter[k] < leave[a]."""
+    """Return [n] `enter`, `leave` such that k is or descends from a where enter[a] <= enter[k] < leave[a]."""
     modifiers, (_, _, size) = modifiers_of(heads), subtrees(heads)
     enter, stack = [0] * len(heads), [heads.index(0)]
     for number in range(len(heads)):  # places in preorder

@@ -1,7 +1,7 @@
-"""The constituents of a c-tree as spans of its sentence: what a table or another program shows of each.
+"""The constituents of a c-tree as spans of its sentence, as a table or another program shows them.
 
-Tokens are counted from 0; a span ends before its `end`. Linear time, but for sorting and what `text` and
-`tokens` are asked for.
+Tokens are counted from 0; a span ends before its `end`. Linear time, except for sorting and for calls of
+`text` and `tokens`.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from d2c.trees.ctree import Block, CTree, joined, trusted_ctree
 class Source:
     """The words of a sentence, and where they are in the text that they were cut from.
 
-    offsets: [n] of each word its first character and the one after its last; None where there was no text
+    offsets: [n] each word's first character and the one after its last; None where there was no text
     text:    from the first word's first character to the last word's last; "" where it is not kept
-    within:  of the words of a constituent: the source of the whole sentence, and their numbers there
+    within:  for the words of a constituent: the source of the whole sentence, and their numbers there
     """
 
     forms: tuple[str, ...]
@@ -31,7 +31,7 @@ class Source:
     within: tuple[Source, Sequence[int]] | None = None
 
     def text_of(self, start: int, end: int) -> str:
-        """Return the text of tokens, or their forms with blanks between them."""
+        """Return the text of tokens, or, without a text, their forms with blanks between them."""
         if self.within:
             whole, numbers = self.within
             runs = joined([(number, number + 1) for number in numbers[start:end]])
@@ -50,7 +50,7 @@ class Span:
     head:       its head token; None if the tree has no heads
     depth:      how many constituents are above it
     confidence: how sure the parser is of it, from 0 to 1; None if not known
-    place:      all constituents of the sentence, and its number among them
+    place:      all constituents of the sentence, and the id of its node
     """
 
     label: str
@@ -87,7 +87,7 @@ class Span:
 
     @property
     def head_word(self) -> str | None:
-        """Return the form of its head token."""
+        """Return the form of its head token; None without heads."""
         return None if self.head is None else self.source.forms[self.head]
 
     @property
@@ -119,11 +119,11 @@ class Span:
 
     @property
     def text(self) -> str:
-        """Return it as it stands in the text; if words were parsed, these joined by blanks."""
+        """Return its text, or, if words were parsed, its words joined by blanks; blanks stand for gaps."""
         return " ".join([self.source.text_of(*block) for block in self.blocks])
 
     def around(self, most: int) -> tuple[str, str]:
-        """Return what stands before it and after it in the sentence: the text of at most so many words."""
+        """Return the text before it and after it in the sentence, of at most `most` words each."""
         start, end, n = self.start, self.end, len(self.source.forms)
         before = self.source.text_of(max(start - most, 0), start) if start and most else ""
         return before, self.source.text_of(end, min(end + most, n)) if end < n and most else ""
@@ -135,7 +135,7 @@ class Span:
 
     @property
     def end_char(self) -> int | None:
-        """Return the character after its last one."""
+        """Return the character after its last one; None if words were parsed."""
         return self.source.offsets[self.end - 1][1] if self.source.offsets else None
 
     def to_dict(self) -> dict[str, Any]:
@@ -153,10 +153,10 @@ class Span:
 
 
 class Constituents:
-    """The nodes of a c-tree, and what spans say of them, found when it is first needed.
+    """The nodes of a c-tree, and the properties that spans show, each computed when it is first needed.
 
     confidences: [K] one for each proper node, or None
-    as_tree:     what makes a `d2c.Tree` of a node, which `d2c.api.tree` says
+    as_tree:     a function, set by `d2c.api.tree`, that makes a `d2c.Tree` of a node
     """
 
     as_tree: ClassVar[Callable[[Constituents, int], Any]]
@@ -206,9 +206,9 @@ class Constituents:
         )
 
     def below(self, node: int) -> Constituents:
-        """Return those of a node as of a tree of its own: its words are counted from 0, gaps are closed.
+        """Return the constituents of a node as a tree of its own: words are counted from 0, gaps are closed.
 
-        It has what a file says of its words and nodes, without comments and edges that lead outside.
+        Lemmas, morphology, functions and secondary edges are kept; comments and edges that lead outside go.
         """
         ctree, source = self.ctree, self.source
         n, nodes, stack = len(ctree.tokens), list[int](), [node]
@@ -256,8 +256,8 @@ def spans_of(
 
 
 def unheard(labels: Iterable[str], ctree: CTree) -> Iterator[str]:
-    """Yield what is wrong with labels that no constituent of a tree has, as far as it shows that: they are
-    tags, or labels in other letters."""
+    """Yield a message for each label that no constituent of the tree has, if the tree suggests what was
+    meant: a label that differs only in case, or a tag."""
     for label in labels:
         if meant := similar(label, ctree.labels):
             yield f"no constituent of this tree is called {label}; did you mean {meant}?"
@@ -266,14 +266,14 @@ def unheard(labels: Iterable[str], ctree: CTree) -> Iterator[str]:
 
 
 def similar(label: str, known: Iterable[str]) -> str | None:
-    """Return the first of some labels that is the same in other letters; None where it is one, or none is."""
+    """Return the first known label that differs only in case; None if there is none or the label is known."""
     alike = [one for one in known if one.casefold() == label.casefold()]
     return None if label in alike else next(iter(alike), None)
 
 
 def labelled(ctree: CTree, labels: Collection[str], nested: bool = False) -> list[int]:
-    """Return the ids of the proper nodes with one of the labels; only if `nested` those inside another one of
-    them."""
+    """Return the ids of the proper nodes with one of the labels, parents first; those inside another such
+    node only if `nested`."""
     n, nodes = len(ctree.tokens), list[int]()
     inside = [False] * (n + len(ctree.labels))
     for node in range(ctree.root, n - 1, -1):

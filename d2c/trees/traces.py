@@ -1,7 +1,7 @@
-"""Traces of PTB-style trees become gaps: antecedents stand where their traces were.
+"""Traces of PTB-style trees become gaps: antecedents are moved to where their traces were.
 
 The idea: K. Evang and L. Kallmeyer, "PLCFRS Parsing of English Discontinuous Constituents" (IWPT 2011).
-Linear time, but for the depth of the tree at each trace.
+Linear time, plus the depth of the tree at each trace.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from d2c.trees.formats.graphs import Graph, Name
 from d2c.trees.marks import HEAD
 
 _TRACE = re.compile(r"\*?(?:T|ICH|RNR|EXP)\*(-[0-9]+)?\*?")
-_INDEX = re.compile(r"(?<=.)([-=][0-9]+)(?=[-=]|$)")  # of NP-1=2 it is -1; =2 is another, of gapping
+_INDEX = re.compile(r"(?<=.)([-=][0-9]+)(?=[-=]|$)")  # that of NP-1=2 is -1; =2 is another index, of gapping
 
 
 def resolve_traces(ctree: CTree, convention: Convention = PENN_TREEBANK) -> CTree | None:
-    """Turn a tree with traces into the discontinuous tree that they mean: `fill_traces`, then without
-    function tags and indices. None where no word is left."""
+    """Turn a tree with traces into the discontinuous tree that they mean: `fill_traces`, then
+    `Convention.without_functions`. None where no word is left."""
     no_text = convention.no_text(ctree)
     filled = fill_traces(ctree, no_text) if no_text else ctree
     return filled and convention.without_functions(filled)
@@ -35,14 +35,14 @@ def fill_traces(ctree: CTree, no_text: set[int]) -> CTree | None:
 
     no_text: the tokens that are no words
 
-    Of the traces *T*, *ICH*, *RNR* and *EXP* with the index of a constituent; the index is on the trace (as
-    in the WSJ) or on the node over it (as in CRAFT). Of several traces of one antecedent the first counts;
-    one inside its antecedent does not. What moves over no word leaves no gap, as do the subjects of relative
-    clauses. A node whose head child goes has the leftmost child as head that is no punctuation.
+    The traces are *T*, *ICH*, *RNR* and *EXP* with the index of a constituent; the index is on the trace (as
+    in the WSJ) or on the node over it (as in CRAFT). Of several traces of one antecedent, the first counts; a
+    trace inside its antecedent does not. An antecedent that moves over no word, like a relative clause's
+    subject, leaves no gap. If a head child goes, the leftmost child that is not punctuation replaces it.
     """
     n, tokens = len(ctree.tokens), ctree.tokens
     parents = ctree.parents()
-    empty = [i in no_text for i in range(n)]  # and then of nodes
+    empty = [i in no_text for i in range(n)]  # of tokens, and then of nodes
     for kids in ctree.children:
         empty.append(all(empty[kid] for kid in kids))
     antecedents: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""Making trees usable: punctuation, gaps, unwanted nodes. Each function makes a c-tree another."""
+"""Transformations of c-trees: punctuation, gaps, unwanted nodes. Each function returns a c-tree."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _BLOCK = re.compile(r"(.+)\*([0-9]+)(?:\.([0-9]+))?", re.DOTALL)
 def move_punctuation(ctree: CTree) -> CTree:
     """Hang each punctuation mark from the smallest constituent that covers its neighbours.
 
-    Its neighbours are the nearest words on either side that are not moved; at the ends of the sentence it
-    hangs from the root. Marks that are all that a node has stay. As disco-dop's `move`. A head child that
-    goes is followed by the leftmost child that stays. Where treebanks leave punctuation unattached, most
-    gaps are of nothing else.
+    Its neighbours are the nearest tokens on either side that are not moved; at the ends of the sentence it
+    hangs from the root. A mark stays if its node is over marks alone. This is disco-dop's `move`. If a head
+    child goes, the leftmost of the node's new children becomes the head child. Where treebanks leave
+    punctuation unattached, it causes most of their gaps.
     """
     n = len(ctree.tokens)
     marks = [punctuates(form) for form in ctree.tokens.forms]
@@ -52,10 +52,10 @@ def move_punctuation(ctree: CTree) -> CTree:
 
 
 def under_one_root(ctrees: Sequence[CTree], label: str, given: Tokens) -> CTree:
-    """Return the tree over the words of several trees, whose roots become children of one node, the last of
-    its nodes; those of the trees keep their order. Its head child is the first. Linear time.
+    """Return one tree over the words of several trees: their roots become the children of a new root, which
+    is the last node; all others keep their order. Its head child is the first tree's root. Linear time.
 
-    given: the sentence, as it was before it had tags
+    given: the whole sentence, as it was before it had tags
     """
     tokens = given.of_parts([ctree.tokens for ctree in ctrees])
     labels, children, heads = list[str](), list[tuple[int, ...]](), list[int]()
@@ -81,12 +81,12 @@ def under_one_root(ctrees: Sequence[CTree], label: str, given: Tokens) -> CTree:
 def raise_gaps(ctree: CTree) -> CTree:
     """Make a tree continuous: of a node with gaps, raise the blocks without the head child to its parent.
 
-    Where head children are not known, the longest block stays, of equal ones the first.
+    Where head children are not known, the longest block stays, the first of equally long ones.
     """
     n = len(ctree.tokens)
     first, last = list(range(n)), list(range(n))
     children: list[list[int]] = []
-    raised: dict[int, list[int]] = {}  # to the parent of each node
+    raised: dict[int, list[int]] = {}  # by parent: the nodes raised to it
     parents = ctree.parents()
     for k, kids in enumerate(ctree.children):
         every = sorted([*kids, *raised.pop(n + k, [])], key=first.__getitem__)
@@ -107,9 +107,9 @@ def raise_gaps(ctree: CTree) -> CTree:
 def split_gaps(ctree: CTree) -> CTree:
     """Make a tree continuous: a node X with k blocks becomes k nodes X*1 to X*k (Boyd 2007).
 
-    Where a parent has several such children with one label, those of the second are X*1.2 and so on. All have
-    its function, the first its secondary edges; the head child of one without that of X is its first child.
-    Raises ValueError where a label looks like that already.
+    Where a parent has several such children with the same label, the parts of the second are X*1.2 and so on.
+    All parts have X's function, the first one X's secondary edges; the head child of a part without that of X
+    is its first child. Raises ValueError where a label has such a form already.
     """
     if any(map(_BLOCK.fullmatch, ctree.labels)):
         raise ValueError("a label ends in *NUMBER, which marks the blocks of split nodes")
@@ -152,9 +152,9 @@ def split_gaps(ctree: CTree) -> CTree:
 
 
 def merge_gaps(ctree: CTree) -> CTree:
-    """Undo `split_gaps`: children X*1, X*2, ... of a node are one again.
+    """Undo `split_gaps`: children X*1, X*2, ... of a node become one node again.
 
-    Its head child is that of the part which was a head child itself, else that of the first.
+    Its head child is that of the part that was a head child itself, else that of the first part.
     """
     n = len(ctree.tokens)
     heads, joined = list(ctree.head_children or ()), dict[int, int]()  # a part, and the one that it joined
@@ -185,10 +185,10 @@ def merge_gaps(ctree: CTree) -> CTree:
 def collapse(ctree: CTree, kept: Sequence[bool]) -> CTree:
     """Take some nodes out; their children go to the nearest node above that is kept.
 
-    kept: [K] for each proper node; the root stays in any case. The order of the others' ids does not change;
-          they keep their functions, and secondary edges to each other
+    kept: [K] whether each proper node is kept; the root always is. The kept nodes' ids keep their order, and
+          the nodes keep their functions, and secondary edges to each other
 
-    Linear time but for the sorting of children.
+    Linear time except for sorting children.
     """
     n, root = len(ctree.tokens), ctree.root
     stays = [*[True] * n, *kept]
@@ -223,7 +223,7 @@ def collapse(ctree: CTree, kept: Sequence[bool]) -> CTree:
 def _with_children(
     ctree: CTree, children: Sequence[Sequence[int]], head_children: Sequence[int] | None
 ) -> CTree:
-    """Return a tree of the same nodes, of which those that have no parent any more are dropped."""
+    """Return the tree with other children for its nodes; nodes that have no parent any more are dropped."""
     heads = None if head_children is None else tuple(head_children)
     return ordered(replace(ctree, children=tuple(map(tuple, children)), head_children=heads), ctree.root)
 
@@ -240,7 +240,7 @@ def _lowest_common(a: int, b: int, parents: list[int], depths: list[int]) -> int
 
 
 def _runs(nodes: list[int], first: list[int], last: list[int]) -> list[list[int]]:
-    """Cut a list of continuous nodes, in order, where a gap is."""
+    """Cut a sorted list of continuous nodes at its gaps."""
     runs: list[list[int]] = []
     for node in nodes:
         if runs and first[node] == last[runs[-1][-1]] + 1:
@@ -251,7 +251,7 @@ def _runs(nodes: list[int], first: list[int], last: list[int]) -> list[list[int]
 
 
 def _firsts(n: int, children: list[list[int]]) -> list[int]:
-    """Return the leftmost token of each node, whose children have lower numbers; an empty node has n."""
+    """Return the leftmost token of each node, n for a node without children; children have lower ids."""
     first = list(range(n))
     for kids in children:
         first.append(min((first[kid] for kid in kids), default=n))

@@ -1,7 +1,7 @@
 """Unary nodes: strip them into chains, and put chains back.
 
 Section 4.4 of "Parsing as Reduction". A chain is the labels of the unary nodes above a node, topmost first;
-`S -> ADJP` over a node JJ is ("S", "ADJP"). Both functions take linear time and undo each other.
+`S -> ADJP` over a node JJ is ("S", "ADJP"). Stripping and restoring take linear time and undo each other.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def restore_unaries(ctree: CTree, chains: Sequence[Chain]) -> CTree:
 
 
 def without_copies(ctree: CTree) -> CTree:
-    """Return the tree in which a node with a single child of its own label is one node with that."""
+    """Return the tree in which a node and a single child with the same label are one node."""
     gone = {*copies(ctree)}
     return collapse(ctree, [node not in gone for node in range(len(ctree.tokens), ctree.root + 1)])
 

@@ -3,12 +3,12 @@ sentences as compact JSON, which templates/pictures.js draws, figures.js frames 
 
 What pages hold of a sentence:
 
-i:    its number in its file; file: that, if there are several; w, t: words, tags
-source: the text that was parsed, if its name is known
-said: what else is said of it, by its name in JSON lines
+i:    its number in its file; file: the file's name, if there are several; w, t: words, tags
+source: the name of the file that was parsed, if it is known
+said: other fields of the sentence, by their names in JSON lines
 h, d: heads and labels of its d-tree
 c:    its c-trees: [parent of each node, label of each proper node, what the page says of nodes]
-p:    where they are the best trees of a parser: how probable each is; null: not known
+p:    if these are a parser's best trees, the probability of each; null: not known
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ Json = dict[str, Any]
 def page(package: str, template: str, **shown: Any) -> Iterator[str]:
     """Yield the page in pieces, so that one with many sentences is never held whole.
 
-    package:  has the template
-    shown:    what the template asks for, with `sentences` and `data` for browser.html: an iterable of
-              sentences in JSON, and the rest of the page's data, taken when that has ended
+    package:  the package that has the template
+    shown:    the template's values, among them, for browser.html, `sentences`, an iterable of sentences in
+              JSON, and `data`, a function called after the last one that returns the page's other data
     """
     environment = Environment(
         loader=ChoiceLoader([PackageLoader(package), PackageLoader("d2c.viewing")]),
@@ -46,13 +46,13 @@ def page(package: str, template: str, **shown: Any) -> Iterator[str]:
 
 
 class Sentences:
-    """Writes sentences. Tags and labels are numbered as they come, so that each is in the page once."""
+    """Writes sentences in JSON. Tags and labels are numbered as they come, so each is in the page once."""
 
     def __init__(self) -> None:
         self._tags, self._labels, self._arcs = (defaultdict[str, int](count().__next__) for _ in range(3))
 
     def json(self, number: int, tokens: Tokens, dtree: DTree, ctrees: list[Any]) -> Json:
-        """Return a sentence; ctrees: what `ctree` gave, or what else the page takes for one."""
+        """Return a sentence in JSON. ctrees: results of `ctree`, or what else the page takes for c-trees"""
         return {
             "i": number,
             "w": tokens.forms,
@@ -63,10 +63,10 @@ class Sentences:
         }
 
     def ctree(self, ctree: CTree, said: list[Any]) -> list[Any]:
-        """Return a c-tree, and what the page says of its nodes."""
+        """Return a c-tree in JSON. said: what the page says of its nodes"""
         return [ctree.parents(), [self._labels[label] for label in ctree.labels], said]
 
     @property
     def names(self) -> dict[str, list[str]]:
-        """Return what the numbers in the sentences so far mean."""
+        """Return the tags and labels that the numbers in the sentences so far stand for."""
         return {"tags": list(self._tags), "labels": list(self._labels), "arcs": list(self._arcs)}

@@ -42,9 +42,9 @@ def read_viewed(
 ) -> Iterator[Viewed]:
     """Yield the sentences of files. Raises FormatError.
 
-    head_rules: of the d-trees, where c-trees have no heads, as those of JSON lines have
-    dtrees:     CoNLL-U that has the d-trees of the only file instead
-    chosen:     the numbers of the first and the last sentence of each file that are wanted
+    head_rules: the table that finds heads for d-trees if c-trees have none; those of JSON lines have heads
+    dtrees:     a CoNLL-U file whose d-trees are taken instead, for the only file
+    chosen:     the numbers of the first and the last sentence that are wanted of each file
     """
     route, (begin, end) = Reduction("direct", head_rules), chosen or (1, inf)
 
@@ -67,7 +67,7 @@ def read_viewed(
 
 
 def _with_reason(one: Sentence) -> Sentence:
-    """Return a sentence; of one that could not be parsed the reason stands in the place of words."""
+    """Return a sentence; if it could not be parsed, the reason takes the place of its words."""
     if not one.error:
         return one
     tokens = Tokens((one.why,), NO_CTREE.tokens.tags)
@@ -81,11 +81,11 @@ def _paired(pair: tuple[Sentence, DTree]) -> Sentence:
 
 
 def write_page(viewed: Iterable[Viewed], files: tuple[Path, ...], stream: TextIO, query: str = "") -> int:
-    """Write the page of the sentences of files as they come; return how many they are.
+    """Write the page of the sentences of files as they come; return how many there are.
 
-    query: what the page searches when it is opened
+    query: what the page searches for when it is opened
 
-    Raises FormatError where there is none, or too many.
+    Raises FormatError if there are none, or too many.
     """
     written, count, sure = Sentences(), 0, False
 
@@ -111,7 +111,7 @@ def write_page(viewed: Iterable[Viewed], files: tuple[Path, ...], stream: TextIO
 
 
 def page_data(parsed: Iterable[Sentence]) -> Json:
-    """Return what a page holds of sentences that a model has parsed; `error`: why it could not parse one."""
+    """Return what a page holds of parsed sentences; in a failed one, `error` says why it was not parsed."""
     written, sentences, sure = Sentences(), list[Json](), False
     for number, one in enumerate(parsed, 1):
         sure = sure or bool(one.confidences)
@@ -121,7 +121,7 @@ def page_data(parsed: Iterable[Sentence]) -> Json:
 
 
 def _shown(written: Sentences, number: int, one: Sentence) -> Json:
-    """Return a sentence with its source, if that has a name, and what else is said of it as it is."""
+    """Return a sentence in JSON, with the name of the file parsed, if known, and other fields of PLAIN."""
     own = {name: value for name in PLAIN if name != "line" and (value := getattr(one, name))}
     source = {"source": own.pop("file")} if "file" in own else {}
     said, dtree = [round(100 * confidence) for confidence in one.confidences or ()], one.dtree

@@ -1,6 +1,6 @@
 """Order information in dependency labels: the encodings of section 4.1, with events and with spines.
 
-An encoding turns a c-tree into a d-tree whose labels hold the event indices, and reads them back. Its two
+An encoding turns a c-tree into a d-tree whose labels hold the order of events, and reads it back. Its two
 directions are inverse to each other on the labels that it writes; reading takes any labels and reports what
 they do not say as None or 0. All encodings take linear time.
 """

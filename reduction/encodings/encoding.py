@@ -18,9 +18,9 @@ Spine = tuple[str, ...]  # the proper nodes whose lexical head is a word, from i
 class Order(NamedTuple):
     """The order that the labels of a d-tree encode.
 
-    symbols: [n] of each arc; None: nothing
-    events:  [n] event index of each arc; 0: nothing
-    spines:  [n] of each token, where labels hold them; None: nothing
+    symbols: [n] of each arc; None: its label says none
+    events:  [n] event index of each arc; 0: its label says none
+    spines:  [n] of each token, where labels hold spines; None: its label says none
     """
 
     symbols: list[str | None]
@@ -31,7 +31,7 @@ class Order(NamedTuple):
 class Constraint(NamedTuple):
     """The constraint under which the labeler chooses the labels of one head's modifiers.
 
-    rising:      numbers never fall from a modifier to the next one outward
+    rising:      events never fall from a modifier to the next one outward
     joint:       the events of both sides together are 1, 2, ..., without gaps, and each has one symbol
     differences: a number is the difference to the event of the next modifier towards the head
     """
@@ -57,7 +57,7 @@ class Encoding(ABC):
 
     def encode(self, ctree: CTree) -> DTree:
         """Return the d-tree with labels. Raises ValueError for a c-tree without head children, or with gaps
-        where the encoding takes none: there events may fall from a modifier to the next, or arcs cross.
+        where the encoding takes none: with gaps, events may fall from a modifier to the next, or arcs cross.
         """
         if self.continuous_only and not ctree.is_continuous():
             message = f"the {self.name} encoding takes continuous trees only; use the direct encoding"
@@ -66,7 +66,7 @@ class Encoding(ABC):
 
     @abstractmethod
     def label(self, dtree: DTree) -> DTree:
-        """Return a head-ordered d-tree with labels of its order. Raises ValueError where there are none."""
+        """Return a head-ordered d-tree with labels that encode its order. Raises ValueError if none can."""
 
     @abstractmethod
     def decode(self, dtree: DTree) -> Order:

@@ -1,7 +1,7 @@
 """The H&N-encoding of section 4.1, after Hall and Nivre (2008), called `spine` by users: spines in labels.
 
-A label is the modifier's whole spine and its position in the head's: the number, unary nodes counted, of the
-node where it attaches. Such labels are many; they hold the unary nodes, too.
+A label is the modifier's whole spine, and the number of the node in the head's spine where the modifier
+attaches, unary nodes counted. There are many such labels; they hold the unary nodes, too.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class HallNivre(Encoding):
         raise ValueError("spines do not fit predicted heads; take the direct or delta encoding")
 
     def decode(self, dtree: DTree) -> Order:
-        """Read symbols, events and spines; nothing for a number that the head's spine does not have."""
+        """Read symbols, events and spines; no symbol for a number that is beyond the head's spine."""
         read = [read_spine_label(label) for label in dtree.labels or ()]
         spines = [spine for spine, _ in read]
         symbols: list[str | None] = []

@@ -1,4 +1,4 @@
-"""Backbones as arrays: the arcs of many d-trees, head by head. Takes the time of sorting them."""
+"""Backbones as arrays: the arcs of many d-trees, head by head. Making them takes the time of sorting arcs."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ _FACTOR, _HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
 class Backbones(NamedTuple):
     """The arcs of d-trees in a row, with a gap before each of them and behind the last.
 
-    A gap is the artificial root of the sentence behind it, with word and tag 0. Position 0 is one, too, and
-    stands for "no token".
+    A gap is the artificial root of the sentence behind it, with word and tag 0. Position 0 is the first gap,
+    and also stands for "no token".
 
     words, tags: [positions] numbers from 1 on
     predicted:   [positions] numbers from 1 on of the labels that the d-parser gave; 0: none
     morphs:      [positions] numbers from 1 on of their morphology; 0: none
-    tokens:      [n] positions of all that are no gaps
-    heads:       [positions] where the head stands; of a gap, the gap
-    modifiers:   [n] first the left ones of a head, then the right ones, from the head outward
+    tokens:      [n] positions of the tokens
+    heads:       [positions] position of each token's head; a gap is its own
+    modifiers:   [n] head by head, first its left modifiers, then the right ones, each from the head outward
     begin:       [positions + 1] where each head's modifiers begin
     middle:      [positions] where its right modifiers begin
-    first, last: [positions] the outermost tokens of what descends from each token
-    label_logs:  [positions, L] added to the score of each label beside the features; [0, 0]: nothing
+    first, last: [positions] the outermost tokens of each token's subtree
+    label_logs:  [positions, L] added to the score of each label besides its features; [0, 0]: nothing
     """
 
     words: Longs
@@ -47,9 +47,9 @@ class Backbones(NamedTuple):
 
     @classmethod
     def of(cls, lengths: Longs, heads: Longs, columns: Sequence[Longs], label_logs: Floats) -> Backbones:
-        """Return the arcs of sentences of these lengths; the other arguments hold something of each token.
+        """Return the arcs of sentences of these lengths; the other arguments have a value for each token.
 
-        heads:      [n] counted from 1 in each sentence, 0 = root. Raises ValueError for those out of range.
+        heads:      [n] counted from 1 in each sentence, 0 = root. Raises ValueError for heads out of range.
         columns:    [4, n] words, tags, predicted, morphs
         label_logs: [n, L], or [0, 0]
         """
@@ -78,26 +78,26 @@ class Backbones(NamedTuple):
         return np.flatnonzero(np.diff(self.begin))
 
     def sentences_of(self, heads: Longs) -> Longs:
-        """Return the number, from 0, of the sentence that each token or gap [M] is in or before."""
+        """Return the number, from 0, of the sentence that each token or gap [M] belongs to."""
         return np.searchsorted(np.flatnonzero(self.tags == 0)[1:-1], heads, side="right")
 
     def by_sentence(self) -> list[Longs]:
-        """Return the tokens and the gap of each sentence that have modifiers, [M] each."""
+        """Return for each sentence which of its tokens and its gap have modifiers, [M] each."""
         heads = self.with_modifiers()
         return np.split(heads, np.searchsorted(heads, np.flatnonzero(self.tags == 0)[1:-1]))
 
 
 class Repeated(NamedTuple):
-    """Heads that come again in several d-trees over one sentence, so that their labels are found once.
+    """Heads that recur in several d-trees over one sentence, so that their modifiers are labelled only once.
 
-    What features see of a head's modifiers is the same where it has the same head and the same modifiers,
-    with the same words below them and as many modifiers of their own on either side. Of the best d-trees over
-    packed arcs most heads are such.
+    Features see the same of a head's modifiers where it has the same head and the same modifiers, and these
+    have the same first and last words below them and as many modifiers of their own on either side. In the
+    best d-trees over packed arcs most heads recur.
 
-    heads:  [H] the tokens and gaps with modifiers, where they come first
+    heads:  [H] the tokens and gaps with modifiers, each where it first occurs
     trees:  [M] the d-tree of each token and gap with modifiers
-    first:  [M] which of `heads` it is
-    source: [n] the modifier whose labels each one has, in the order of `Backbones.modifiers`
+    first:  [M] its number in `heads`
+    source: [n] for each of `Backbones.modifiers`, the modifier whose label it takes over
     """
 
     heads: Longs
@@ -107,10 +107,10 @@ class Repeated(NamedTuple):
 
     @classmethod
     def of(cls, backbones: Backbones, sentences: Longs, gold: Longs | None = None) -> Self:
-        """Return those of K d-trees.
+        """Return the repeated heads of K d-trees.
 
         sentences: [K] equal numbers for d-trees of one sentence
-        gold:      [positions] labels; heads whose modifiers have other ones are not the same
+        gold:      [positions] labels; heads whose modifiers differ in these are not the same
         """
         begin, middle, m = backbones.begin, backbones.middle, backbones.modifiers
         heads = backbones.with_modifiers()
@@ -120,7 +120,7 @@ class Repeated(NamedTuple):
         labels = np.zeros(len(m), np.int64) if gold is None else gold[m]
         of_modifiers = _hashed(m - start[m], *below, middle[m] - begin[m], begin[m + 1] - middle[m], labels)
         of_heads = heads - start[heads], backbones.heads[heads] - start[heads], sentences[trees]
-        same = _hashed(np.add.reduceat(of_modifiers, begin[heads]), *of_heads)  # of 64 bits: never by chance
+        same = _hashed(np.add.reduceat(of_modifiers, begin[heads]), *of_heads)  # 64 bits: no collisions
         _, index, first = np.unique(same, return_index=True, return_inverse=True)
         lengths = begin[heads + 1] - begin[heads]
         shift = np.repeat(begin[heads[index[first]]] - begin[heads], lengths)
@@ -128,7 +128,7 @@ class Repeated(NamedTuple):
 
 
 def _hashed(*columns: NDArray[np.int64 | np.uint64]) -> NDArray[np.uint64]:
-    """Return a number for each row of some columns [rows]."""
+    """Return a hash of each row of some columns [rows]."""
     hashed = np.zeros(len(columns[0]), np.uint64)
     for column in columns:
         hashed = (hashed + column.astype(np.uint64)) * _FACTOR

@@ -21,7 +21,7 @@ from d2c.learning.kernels import inner
 from d2c.learning.templates import Rows, fields_of, fill_atoms, fill_each, look_up, names_in, rows
 from d2c.reduction.labeler.backbones import Backbones
 
-# In the order of `ArcTokens` and, beside words and tags of these, of `ArcNumbers`
+# POSITIONS are in the order of `ArcTokens`; behind their words and tags, FIELDS are in that of `ArcNumbers`
 POSITIONS = names_in("h, h-1, h+1, m, m-1, m+1, g, inner, outer, near, far, i, i-1, j, j+1")
 FIELDS = (
     *fields_of(("word", "tag"), POSITIONS),
@@ -55,7 +55,7 @@ ARC = {
         "tag[h] tag[m] tag[i-1] tag[j+1], tag[h] tag[m] word[i-1], tag[h] tag[m] word[j+1],"
         "tag[m] tag[i-1] tag[i], tag[m] tag[j] tag[j+1], tag[m] bin(j-i)"
     ),
-    "tags between": names_in("tag[h] tag[m] between"),  # and each of them, with tag[h] tag[m]
+    "tags between": names_in("tag[h] tag[m] between"),  # the set; and each of its tags, with tag[h] tag[m]
 }
 STACKED = {
     "labels of the d-parser": names_in(
@@ -81,8 +81,8 @@ _ARC_ROWS = rows([*_LABELLED, *chain(*MORPHOLOGY.values())], FIELDS)
 _LABELS, _MORPHS = len(_PLAIN), len(_LABELLED)  # where the templates of labels, and of morphology, begin
 _PAIR_ROWS = rows(list(chain(*PAIR.values())), PAIR_FIELDS)
 PAIR_ATOMS = len(_PAIR_ROWS)
-_BETWEEN = 24  # different tags between head and modifier that are looked at
-_SIDES = 2  # salts below are those of arcs
+_BETWEEN = 24  # tokens between head and modifier, the leftmost, whose tags are looked at
+_SIDES = 2  # smaller salts are those of arcs
 _BINS = np.searchsorted([1, 2, 3, 4, 5, 7, 10, 15, 20, 30], np.arange(32))  # of distances
 
 
@@ -91,8 +91,8 @@ class ArcTokens(NamedTuple):
 
     g:           head of h
     inner, outer: the modifiers before and after m on its side, from the head outward
-    near, far:   the innermost and outermost ones of the other side
-    i, j:        first and last word of what descends from m
+    near, far:   the innermost and outermost modifiers on the other side
+    i, j:        first and last word of m's subtree
     """
 
     h: int
@@ -113,13 +113,13 @@ class ArcTokens(NamedTuple):
 
 
 class ArcNumbers(NamedTuple):
-    """What features of an arc see beside words and tags.
+    """What features of an arc see besides words and tags.
 
-    label_*:   of the d-parser
-    distance, width: bins of h - m and j - i
-    valency:   modifiers of h on either side
-    number:    which modifier m is on its side, whether the last, and whether the other side has none
-    modifiers: its own on either side
+    label_*:   the d-parser's labels
+    distance, width: bins of |h - m| and j - i
+    valency:   how many modifiers h has on m's side, and on the other
+    number:    which modifier m is on its side, whether it is the last there, and whether the other has none
+    modifiers: how many m has of its own on either side
     g_after_h: whether g is on the right of h
     between:   the set of tags between h and m
     morph_*:   morphology
@@ -145,7 +145,7 @@ class LabelTemplates(NamedTuple):
 
     arc, pair: as of `d2c.learning.templates.rows`
     positions, numbers, between: what is seen of one arc, or pair
-    atoms:     those of one arc, or pair
+    atoms:     of one arc, or pair
     """
 
     arc: Rows
@@ -220,8 +220,8 @@ def arc_atoms(templates: LabelTemplates, arcs: Backbones, h: int, i: int) -> int
 
 @inner
 def _tags_between(tags: Longs, h: int, m: int, different: Longs) -> tuple[np.int64, int]:
-    """Write the different tags between h and m into `different` [_BETWEEN]; return the set of them, in bits,
-    and how many there are.
+    """Write the different tags of the first _BETWEEN tokens between h and m into `different` [_BETWEEN];
+    return the set of them, in bits, and how many there are. Tags that are equal modulo 64 count as one.
 
     tags: [positions] of all tokens
     """
@@ -237,9 +237,9 @@ def _tags_between(tags: Longs, h: int, m: int, different: Longs) -> tuple[np.int
 
 @inner
 def pair_atoms(templates: LabelTemplates, arcs: Backbones, h: int, m: int, m2: int, kind: int) -> int:
-    """Write the atoms of a modifier m2 of h after m (section 4.2: φ(h, m, m', ℓ, ℓ')).
+    """Write the atoms of two consecutive modifiers of h, m and m2 (section 4.2: φ(h, m, m', ℓ, ℓ')).
 
-    kind: their sides, or start or stop (m or m2 is 0)
+    kind: the sides that they are on, or start or stop of a side (then m or m2 is 0)
     """
     positions, numbers = templates.positions[:3], templates.numbers
     for field, position in enumerate((h, m, m2)):

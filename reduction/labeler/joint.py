@@ -1,14 +1,14 @@
 """Labels of one head that never need repairs: Viterbi in the order of attachment, beyond the paper.
 
 Left modifiers l1, l2, ... and right ones r1, r2, ..., numbered outward, are taken in the order of attachment,
-within an event the left ones first. So what was taken is a left and b right ones, and a state is (a, b, label
-of la, label of rb, difference of their events). The next modifier joins the last event, and then has its
-symbol, or makes the next one. Every path is a nested order whose events are 1, 2, ... without gaps, and has
-one symbol for each.
+within an event the left ones first. Once la and rb are the last ones taken, the state is (a, b, label of la,
+label of rb, difference of their events). The next modifier either joins the last event, whose symbol it then
+has, or makes the next event. Every path is a nested order whose events are 1, 2, ... without gaps, each with
+one symbol.
 
-The score is that of `d2c.reduction.labeler.sequence`, but pairs across the head are those that follow each
-other in this order, in either direction. O(|L| |R| C^3) at worst and far less in fact, as the numbers of
-labels leave few states; heads with very many modifiers get a beam.
+The score is that of `d2c.reduction.labeler.sequence`, except that a pair across the head consists of two
+modifiers that follow each other in this order, the left or the right one first. O(|L| |R| C^3) at worst, far
+less in practice, as the numbers of labels leave few states; heads with very many modifiers get a beam.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ _TAKES_LEFT = 1 << 30  # beside the number of the state before
 class JointStates(NamedTuple):
     """Buffers for the states of one head.
 
-    entries: [_CAPACITY, 4] candidates of la and rb, their distance in events, state before
+    entries: [_CAPACITY, 4] candidates of la and rb, their distance in events, the previous state
     scores:  [_CAPACITY]
     cells:   [_CAPACITY / _LEAST_BEAM, 2] where the states of each cell begin and end
-    numbers: [_INDICES] the state of a cell by `_index`; 0, which is in none, where there is none
-    across:  scores of a pair across the sides, of those labels where `known` is `turn`, its number
-    narrowed: [1] heads of which some cell was full, so that the path may not be the best
+    numbers: [_INDICES] the state of a cell by `_index`; 0, which is the start, where there is none
+    across:  scores of one pair across the sides, by its labels; valid where `known` is `turn`, its number
+    narrowed: [1] how many heads had a full cell, so that their paths may not be the best
     """
 
     entries: Longs
@@ -71,11 +71,11 @@ class JointStates(NamedTuple):
 
 
 class Cell(NamedTuple):
-    """A cell while it is filled: what was taken is a left and b right modifiers.
+    """A cell while it is filled: the states in which la and rb are the last modifiers taken.
 
-    begin, beam: its first state, and how many it may have
-    left, right: first candidates of la and rb; 0 where there is none
-    rights:      how many candidates rb has, and none
+    begin, beam: its first state, and how many states it may have
+    left, right: first candidates of la and rb; 0 where there is no such modifier
+    rights:      how many candidates rb has, and one more for none
     span:        how far events may be apart
     """
 
@@ -91,10 +91,10 @@ class Cell(NamedTuple):
 
 @inner
 def rises_of(left: bool, first: bool, apart: int) -> tuple[int, int]:
-    """Return by how many events a modifier is above the one before it: if it joins the last event (-1: it
-    cannot), and if not. A right modifier may also join the event of the right one before it.
+    """Return by how many events a modifier is above the one before it on its side: if it joins the last event
+    (-1: it cannot), and if not. A left modifier joins only left ones, a right modifier those on either side.
 
-    left, first: on which side it is, and whether the first one there
+    left, first: on which side it is, and whether it is the first there
     apart: how far the event of the last left modifier is above that of the last right one
     """
     if left:
@@ -108,8 +108,8 @@ def rise_of_label(
 ) -> int:
     """Return by how many events a label puts a modifier above the one before it on its side; -1: it cannot.
 
-    number, before: of the label and of the one before it
-    same: whether it has the symbol of the event that it may join
+    number, before: of the label, and of the label before it
+    same: whether the label has the symbol of the event that the modifier may join
     """
     rise = number if constraint.differences or first else number - before
     return rise if rise == rises[1] or (rise == rises[0] and same) else -1
@@ -136,7 +136,7 @@ def _look_across(
     m: int,
     left: bool,
 ) -> None:
-    """Write the atoms of a pair across the sides, of which no score is known yet."""
+    """Write the atoms of a pair across the sides; forget the scores in `across`, which are of another."""
     modifiers, kind = arcs.modifiers, ACROSS_LEFT if left else ACROSS_RIGHT
     pair_atoms(scorer.templates, arcs, head.h, modifiers[head.low + other], modifiers[head.low + m], kind)
     states.turn[0] += 1
@@ -146,8 +146,8 @@ def _look_across(
 def _state_for(
     scores: Floats, entries: Longs, states_of: Ints, cell: Cell, index: int, score: float, end: int
 ) -> int:
-    """Return the state that is to have this index in a full cell, in place of the worst; -1 where that one is
-    better.
+    """Return the worst state of a full cell, to be replaced by the one with this index; -1 where the latter
+    is not better.
 
     scores, entries, states_of: [_CAPACITY], [_CAPACITY, 4] and [_INDICES] of `JointStates`
     """
@@ -173,7 +173,7 @@ def _take(
     end: int,
     left: bool,
 ) -> int:
-    """Extend the states of a prior cell by la or rb; return where the cell ends then."""
+    """Extend the states of a prior cell by la or rb; return where the cell that is filled ends then."""
     of, numbers, symbols = head.labels, head.numbers, scorer.table.symbols
     arc_scores, pairs, across, known = head.scores, head.pairs, states.across, states.known
     entries, scores, states_of = states.entries, states.scores, states.numbers
@@ -229,7 +229,8 @@ def _take(
 def best_joint(
     scorer: LabelScorer, arcs: Backbones, head: HeadScores, states: JointStates, best: Longs
 ) -> bool:
-    """Write the labels of the best path to `best` [positions]; return False where there is no path."""
+    """Write the labels of the best path to `best` [positions]; return False where there is no path, or the
+    head has too many modifiers or candidates."""
     lefts, rights, begin, size = head.lefts, head.rights, head.begin, head.lefts + head.rights
     count = (lefts + 1) * (rights + 1)
     beam, widest, full = _CAPACITY // count, np.int64(0), 0
@@ -288,8 +289,8 @@ def joint_order(
     order: Longs,
     joins: Longs,
 ) -> bool:
-    """Write the order of attachment [modifiers of h], as indices into `Backbones.modifiers`, and which
-    modifiers join an event; return False where labels [positions] break the constraint."""
+    """Write the order of attachment [modifiers of h], as indices into `Backbones.modifiers`, and which right
+    modifiers join the event of a left one; return False where labels [positions] break the constraint."""
     numbers, symbols, modifiers = scorer.table.numbers, scorer.table.symbols, arcs.modifiers
     begin, middle, end = arcs.begin[h], arcs.middle[h], arcs.begin[h + 1]
     events = np.empty(end - begin + 1, np.int64)

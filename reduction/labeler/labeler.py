@@ -3,7 +3,7 @@
 Section 4.2 of "Parsing as Reduction". For each head the labels of all its modifiers are chosen together,
 independently of other heads, by Viterbi (`d2c.reduction.labeler.sequence`, `d2c.reduction.labeler.joint`).
 The weights are those of a structured SVM, learned by AdaGrad on gold backbones, also on jackknifed ones, and
-averaged over all steps. From there it may learn which of several backbones to take, too
+averaged over all steps. Starting from these, it may also learn which of several backbones to take
 (`d2c.reduction.labeler.over_arcs`).
 """
 
@@ -72,7 +72,7 @@ class LabelerSettings(LearnerSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class LabelerFile(NamesFile):
-    """What the JSON file of a labeler holds, beside the names of its lexicon.
+    """What the JSON file of a labeler holds, besides the names of its lexicon.
 
     stacked:    whether the d-parser's own labels are features
     labels:     [L] in order of their numbers
@@ -106,10 +106,10 @@ class Labeler:
     ) -> Self:
         """Learn from labelled d-trees.
 
-        given:    the labels that a d-parser gave each d-tree, jackknifed, or None; with any they are
+        given:    the labels that a d-parser gave each d-tree, jackknifed, or None; if there are any, they are
                   features, and the labeler is to be used on that d-parser's trees (stacking)
-        progress: is told of each epoch; the loss is the share of wrong labels of loss-augmented decoding,
-                  which includes right labels that won by too little
+        progress: is told of each epoch; the loss is the share of wrong labels in loss-augmented decoding,
+                  in which right labels that win by too little count as wrong, too
         """
         backbones, gold = self._number(list(zip_longest(dtrees, given)))
         training = Training("labeler", self.settings)
@@ -140,9 +140,9 @@ class Labeler:
     ) -> Iterator[DTree]:
         """Yield the d-trees with labels, in order, in batches.
 
-        weight: of the logarithms of the probabilities that packed arcs give labels, beside the features
-        counts: heads with too many modifiers for an exact search, or of which no labels fit together, are
-                added to these (INEXACT)
+        weight: of the logarithms of the probabilities that packed arcs give labels, besides the features
+        counts: heads with too many modifiers for an exact search, or for whose modifiers no labels fit
+                together, are added to these (INEXACT)
 
         Raises ValueError for heads out of range, ModelError where nothing was learned or loaded yet.
         """
@@ -153,10 +153,10 @@ class Labeler:
     def label_with_shares(
         self, dtrees: Sequence[DTree], weight: float = 0.0, counts: Counter[str] | None = None
     ) -> list[tuple[DTree, Sequence[float]]]:
-        """Return the d-trees with labels, and of each label its share of exp(score) [n] among all that fit
-        the other labels; arguments as of `label_all`.
+        """Return the d-trees with labels, and each label's share of exp(score) [n] among all labels that fit
+        the other modifiers' labels; arguments as in `label_all`.
 
-        Weights trained with a margin are no likelihood: shares rank, they are not calibrated.
+        Weights trained with a margin give no likelihood: shares rank labels, but are not calibrated.
         """
         labelled, backbones, best = self._label(dtrees, weight, counts)
         shares = shares_of(self._scorer(), backbones, backbones.with_modifiers(), best)
@@ -166,8 +166,8 @@ class Labeler:
     def label_with_scores(
         self, dtrees: Sequence[DTree], sentences: Sequence[int], weight: float = 0.0
     ) -> tuple[list[DTree], Doubles]:
-        """Return the d-trees with labels, and the score of all labels of each of them [K]; `weight` as of
-        `label_all`.
+        """Return the d-trees with labels, and for each of them the score of all its labels [K]; `weight` as
+        in `label_all`.
 
         sentences: [K] equal numbers for d-trees of one sentence with the same labels and packed arcs, if any
         """
@@ -185,7 +185,7 @@ class Labeler:
         score: Callable[[Floats], float] | None,
         progress: Callable[[Epoch], None] | None,
     ) -> Self:
-        """Go on from the weights that there are, now together with those of arcs.
+        """Go on learning from the present weights, now together with those of arcs.
 
         score: F1 on held-out trees of averaged weights [2^bits], which chooses the epoch
         """
@@ -234,7 +234,7 @@ class Labeler:
         return best
 
     def _labelled(self, batch: Sequence[DTree], backbones: Backbones, best: Longs) -> list[DTree]:
-        """Return the d-trees with labels, whose numbers [positions] are given."""
+        """Return the d-trees with the labels of these numbers [positions]."""
         labels = iter(map(self.labels_.__getitem__, best[backbones.tokens].tolist()))
         given = (tuple(islice(labels, len(dtree.heads))) for dtree in batch)
         return [
@@ -309,8 +309,8 @@ class Labeler:
     def _backbones(
         self, dtrees: Sequence[tuple[DTree, Sequence[str] | None]], weight: float = 0.0
     ) -> Backbones:
-        """Return the backbones of d-trees, with the labels of d-parsers, and weighted what packed arcs say
-        of labels.
+        """Return the backbones of d-trees, with the d-parser's labels and the weighted log-probabilities that
+        packed arcs give labels.
 
         Raises ValueError for heads out of range.
         """
@@ -330,7 +330,7 @@ class Labeler:
         )
 
     def _label_logs(self, dtrees: Sequence[DTree], weight: float) -> Floats:
-        """Return the weighted log-probabilities of labels, [n, L]; [0, 0] where packed arcs have none."""
+        """Return the weighted log-probabilities of labels, [n, L]; [0, 0] without any, or with weight 0."""
         packed = [packed_arcs(dtree) for dtree in dtrees]
         if not weight or all(arcs is None or arcs.labels is None for arcs in packed):
             return np.zeros((0, 0), np.float32)

@@ -1,7 +1,7 @@
 """The labeler's kernels: labelling, the mistakes that training learns from, and how sure labels are.
 
 Training is a structured SVM: loss-augmented Viterbi, then a step of AdaGrad for each sentence along the
-features of the labels that it found less those of the right ones. The loss is the number of wrong labels.
+features of the labels found less those of the right labels. The loss is the number of wrong labels.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from d2c.reduction.labeler.sequence import best_sequence, sequence_order
 
 @inner
 def _add_loss(arcs: Backbones, head: HeadScores, gold: Longs) -> None:
-    """Add 1 to the scores of all candidates but the gold labels [positions]."""
+    """Add 1 to the scores of all candidates except the gold labels [positions]."""
     for i in range(head.lefts + head.rights):
         right = gold[arcs.modifiers[head.low + i]]
         for c in range(head.begin[i], head.begin[i + 1]):
@@ -53,12 +53,12 @@ def label_heads(
     scorer: LabelScorer, arcs: Backbones, heads: Longs, gold: Longs, states: JointStates, best: Longs
 ) -> int:
     """Write the best labels of the modifiers of some heads [H] to `best` [positions]; return how many heads
-    had none under the constraint.
+    were labelled without the constraint.
 
-    Such a head gets more candidates, and where that does not help either, labels without constraint.
+    Where no labels fulfil the constraint, more candidates are tried, and then labels without the constraint.
 
-    gold: [positions] labels, or none [0]. With these, labels are the best ones by score and loss, and the
-          gold ones where there are none under the constraint.
+    gold: [positions] labels, or none [0]. With gold labels, the best labels are those by score and loss, or
+          the gold labels where none fulfil the constraint.
     """
     failed, learns = 0, len(gold) > 0
     for h in heads:
@@ -91,7 +91,7 @@ def order_of(
     joins: Longs,
 ) -> bool:
     """Write the order in which modifiers are taken [modifiers of h], as indices into `Backbones.modifiers`,
-    and which of them join the event of the one before; return False where labels [positions] break the
+    and which right ones join the event of a left one; return False where labels [positions] break the
     constraint."""
     if constraint.joint:
         return joint_order(scorer, arcs, h, constraint, labels, order, joins)
@@ -109,9 +109,9 @@ def slots_of(
     other: Longs,
     slots: Longs,
 ) -> int:
-    """Write the slots of a head's features; return how many, -1 where labels break the constraint.
+    """Write the slots of a head's features; return how many there are, -1 where labels break the constraint.
 
-    labels, other: [positions]. Features of arcs that have the same label in `other` are left out.
+    labels, other: [positions]. Features of arcs that have the same label in both are left out.
     """
     table, templates, mask = scorer.table, scorer.templates, len(scorer.weights) - 1
     modifiers, begin, middle, end = arcs.modifiers, arcs.begin[h], arcs.middle[h], arcs.begin[h + 1]
@@ -199,7 +199,7 @@ def labels_score(
 ) -> float:
     """Return the score of the labels [positions] of one head's modifiers; -inf where they are not allowed.
 
-    other: [positions] labels of which arcs that have the same are left out, but for their `label_logs`
+    other: [positions] labels; arcs that have the same label in both are left out, except for `label_logs`
     """
     total: Any = 0.0
     slots = buffer_for(scorer, arcs, h)
@@ -214,8 +214,8 @@ def labels_score(
 
 @inner
 def _kept_constraint(scorer: LabelScorer, arcs: Backbones, h: int, labels: Longs) -> Constraint:
-    """Return what the labels [positions] of a head's modifiers fulfil: its constraint, or nothing, where
-    they were chosen without it."""
+    """Return the constraint that the labels [positions] of a head's modifiers fulfil: the head's own, or FREE
+    where they were chosen without it."""
     constraint, size = constraint_of(scorer, arcs, h), arcs.begin[h + 1] - arcs.begin[h]
     order, joins = np.empty(size, np.int64), np.empty(size, np.int64)
     return constraint if order_of(scorer, arcs, h, constraint, labels, order, joins) else FREE
@@ -245,10 +245,10 @@ def add_all(
 
 @kernel
 def shares_of(scorer: LabelScorer, arcs: Backbones, heads: Longs, best: Longs) -> Floats:
-    """Return of each of the best labels its share among all labels in its position, the others fixed
-    [positions].
+    """Return the share of each of the best labels [positions] among all labels in its position, while the
+    labels in all other positions stay.
 
-    Shares are those of exp(score), of the candidates that the constraint allows beside the other labels.
+    Shares are those of exp(score), among the candidates that the constraint allows with the other labels.
     """
     shares, labels, table = np.ones(len(best), np.float32), best.copy(), scorer.table
     for h in heads:

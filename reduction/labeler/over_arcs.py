@@ -1,10 +1,10 @@
 """Labels and heads of the best d-trees over packed arcs, learned together: a structured SVM.
 
-The d-trees of a sentence are the d-parser's own and the likeliest of all others that its arcs hold. In each
-step the one that is best with its labels, by score and loss, is held against the one with most right heads,
-of equal ones the best, with the labels that the gold c-tree has over it. The loss is the number of wrong
-heads and labels. Learned are the weights of labels and those of arcs (`d2c.packed.arc_features`), in one
-table.
+The d-trees of a sentence are the d-parser's own and the likeliest of all others that its arcs hold. Each step
+compares two of them: the *best* with its labels, by score and loss; and the *nearest*, with the labels that
+the gold c-tree has over it: the d-tree with the most right heads, of equal ones the best by score. The loss
+is the number of wrong heads and labels. The weights of labels and those of arcs (`d2c.packed.arc_features`)
+are learned in one table.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from d2c.reduction.labeler.scores import LabelScorer
 from d2c.trees.dtree import DTree
 
 EPOCHS_OVER_ARCS = 3
-# What arcs count for, to which weights are added; what labels say counts for nothing
+# How arcs are scored, before weights are added; the d-parser's labels count for nothing
 FIRST_SCORING = ArcScoring(learned=1.0)
-SQUARES_BEFORE = 30.0  # of gradients, that stand for what is not known of weights that were learned before
+SQUARES_BEFORE = 30.0  # of gradients: assumed for weights that were learned before, whose own are not known
 PACE = 5.0  # how much faster weights of arcs are learned than those of labels: the value of their features
 
 
 class Candidates(NamedTuple):
     """The d-trees of a sentence among which one is chosen, and the arcs that hold them.
 
-    dtrees: [K] with their heads
+    dtrees: [K] their heads
     logs:   [K] logarithms of the products of their arcs' probabilities
     arcs:   those that are kept
     """
@@ -47,9 +47,9 @@ class Candidates(NamedTuple):
 
     @classmethod
     def of(cls, backbone: DTree, scoring: ArcScoring, k: int, continuous: bool) -> Candidates:
-        """Return the k likeliest; none where there are too many arcs.
+        """Return the k likeliest d-trees; none where there are too many arcs.
 
-        Where weights of arcs are learned, the backbone is always among them, the first.
+        Where weights of arcs are learned, the backbone is always among them, as the first.
         """
         own, arcs = tuple(backbone.heads), packed_arcs(backbone)
         kept = single(own) if arcs is None else arcs.kept(scoring.least, own)
@@ -63,7 +63,7 @@ class Candidates(NamedTuple):
 
 
 def dtree_places(arcs: PackedArcs, dtrees: Sequence[Sequence[int]]) -> Longs:
-    """Return where in arcs those of each d-tree are [K, n], by its heads."""
+    """Return where the arcs of each d-tree are in `arcs` [K, n], by its heads."""
     return np.array([arcs.of_tree(heads) for heads in dtrees])
 
 
@@ -72,10 +72,10 @@ class ArcExample(NamedTuple):
 
     dtrees:   [K] the candidates
     observed: what features of arcs see
-    arcs:     that are kept
-    places:   [K, n] where among these those of each d-tree are
+    arcs:     the packed arcs that are kept
+    places:   [K, n] where the arcs of each d-tree are among these
     labels:   [K, n] numbers of the labels that the gold c-tree has over each d-tree
-    wrong:    [K] how many of their heads are not the gold ones
+    wrong:    [K] how many heads of each d-tree are not the gold ones
     """
 
     dtrees: Sequence[DTree]
@@ -89,7 +89,7 @@ class ArcExample(NamedTuple):
 def arc_scores(
     observed: ObservedTokens, arcs: PackedArcs, weight: float, weights: Floats
 ) -> tuple[Floats, ArcFeatures]:
-    """Return what each arc adds to the score of a d-tree [A], its logarithm with a weight, too; its features.
+    """Return what each arc adds to the score of a d-tree [A], its weighted logarithm included; and features.
 
     observed: [n + 2] tokens; weights: [2^bits]
     """
@@ -107,8 +107,8 @@ def dtree_scores(scorer: LabelScorer, backbones: Backbones, repeated: Repeated, 
 def add_step(
     scorer: LabelScorer, backbones: Backbones, states: JointStates, example: ArcExample, gradient: Gradient
 ) -> tuple[int, int]:
-    """Add the features of the best d-tree less those of the nearest to a gradient; return the loss of the
-    former beyond that of the latter, and how many labels there are.
+    """Add to a gradient the features of the best d-tree less those of the nearest; return by how much the
+    loss of the best exceeds that of the nearest, and how many labels a d-tree has.
 
     backbones: of the candidates
     """

@@ -16,7 +16,7 @@ from d2c.reduction.encodings.encoding import Constraint
 from d2c.reduction.labeler.backbones import Backbones
 from d2c.reduction.labeler.features import PAIR_ATOMS, LabelTemplates, arc_atoms, pair_atoms
 
-FREE = Constraint()  # what the labels of the root's modifiers must fulfil, and of heads with gaps
+FREE = Constraint()  # asks nothing: for the artificial root, and for all heads of treebanks with gaps
 NO_LABEL, NO_TOKEN = np.int64(-1), np.int64(0)  # beyond a head's first and last modifier
 ALONE = np.int64(0)  # such a pair joins no event
 _MOST_LABELS = 1 << 14  # scores of their pairs take a gigabyte
@@ -65,7 +65,8 @@ def label_table_of(
 ) -> LabelTable:
     """Return the labels seen for each tag of a head, tag of a modifier, and side.
 
-    A pair of tags that was not seen has the row of the head's tag; a tag that was not, that of all labels.
+    A pair of tags that was not seen has the row of the head's tag and the side; where these were not seen
+    either, the row of all labels except those of roots.
 
     gold:   [positions] labels
     tags:   how many numbers of tags there are
@@ -111,7 +112,7 @@ def symbol_key(table: LabelTable, label: int) -> int:
 
 @inner
 def pair_key(count: int, before: int, label: int, joins: int) -> int:
-    """Return the key of a pair of `count` labels; joins: whether both attach in one event."""
+    """Return the key of a pair of labels, out of `count` labels; joins: whether both attach in one event."""
     size = count + 1
     return 3 * size + ((before + 1) * size + label + 1) * 2 + joins
 
@@ -124,7 +125,7 @@ def joins_before(table: LabelTable, constraint: Constraint, before: int, label: 
 
 ON_LEFT, ON_RIGHT, ACROSS_LEFT, ACROSS_RIGHT, START_LEFT, START_RIGHT, STOP_LEFT, STOP_RIGHT = range(8)
 CONSTRAINED, WIDE, UNCONSTRAINED = range(3)  # which labels are allowed, in turn
-_MOST_PAIRS = 1 << 24  # of a head's modifiers' candidates with those before: 64 MB
+_MOST_PAIRS = 1 << 24  # of candidates of consecutive modifiers of one head: 64 MB
 
 
 class LabelScorer(NamedTuple):
@@ -144,9 +145,9 @@ class HeadScores(NamedTuple):
     constraint: what their labels must fulfil
     begin:  [modifiers + 1] where their candidates begin
     labels: candidates, `numbers` of each, and `scores` of their arcs, start and stop included
-    before: [modifiers + 1] where in `pairs` each one's scores with the one before on its side begin
-    pairs:  for each modifier [candidates of the one before, its own candidates]; of pairs that the constraint
-            never allows, anything
+    before: [modifiers + 1] where in `pairs` each modifier's scores with the one before on its side begin
+    pairs:  for each modifier [candidates of the one before, its own candidates]; arbitrary for pairs that the
+            constraint never allows
     """
 
     h: int
@@ -164,7 +165,7 @@ class HeadScores(NamedTuple):
 
 @inner
 def pair_score(weights: Floats, atoms: Longs, count: int, before: int, label: int, joins: int) -> np.float32:
-    """Return the score of a pair of `count` labels with the atoms [PAIR_ATOMS] that `pair_atoms` wrote."""
+    """Return the score of a pair of labels, out of `count`, with the atoms [PAIR_ATOMS] by `pair_atoms`."""
     total: Any = np.float32(0.0)
     key, mask = pair_key(count, before, label, joins), len(weights) - 1
     for i in range(PAIR_ATOMS):
@@ -174,15 +175,16 @@ def pair_score(weights: Floats, atoms: Longs, count: int, before: int, label: in
 
 @inner
 def constraint_of(scorer: LabelScorer, arcs: Backbones, h: int) -> Constraint:
-    """Return what a head's labels must fulfil; the artificial root has one modifier, or is no tree's."""
+    """Return what the labels of a head's modifiers must fulfil; FREE for the artificial root, which has only
+    one modifier in a tree."""
     return scorer.constraint if arcs.tags[h] else FREE
 
 
 @inner
 def _end_of_row(table: LabelTable, row: int, constraint: Constraint, most: int) -> int:
-    """Return where in `candidates` those of a row end that a modifier may have.
+    """Return the end, in `candidates`, of those labels of a row that a modifier may have.
 
-    most: events that there can be up to its own; no label puts it above these where events have no gaps
+    most: how many events there can be up to its own: where events have no gaps, no number is greater
     """
     end = table.begin[row + 1]
     if constraint.joint:
@@ -193,8 +195,8 @@ def _end_of_row(table: LabelTable, row: int, constraint: Constraint, most: int) 
 
 @inner
 def score_head(scorer: LabelScorer, arcs: Backbones, h: int, allowed: int) -> HeadScores:
-    """Return the scores of a head's modifiers' candidates; of those best by their arcs alone, where all of
-    them would make too many pairs."""
+    """Return the scores of the candidates of a head's modifiers; where all of them would make too many pairs,
+    only of those that are best by their arcs alone."""
     table, modifiers, label_logs = scorer.table, arcs.modifiers, arcs.label_logs
     low, lefts, size = arcs.begin[h], arcs.middle[h] - arcs.begin[h], arcs.begin[h + 1] - arcs.begin[h]
     constraint = FREE if allowed == UNCONSTRAINED else constraint_of(scorer, arcs, h)
@@ -252,7 +254,7 @@ def _best_of_each(begin: Longs, scores: Floats, most: int) -> tuple[Longs, Longs
     for i in range(len(begin) - 1):
         own = scores[begin[i] : begin[i + 1]]
         worst = np.sort(own)[max(0, len(own) - most)] if len(own) else np.float32(0.0)
-        equal = most  # that there is room for
+        equal = most  # as many that equal the worst as there is room for
         for c in range(len(own)):
             equal -= int(own[c] > worst)
         for c in range(len(own)):

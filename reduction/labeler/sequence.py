@@ -2,9 +2,9 @@
 
 Modifiers are taken as they stand in the sentence, ..., l2, l1, r1, r2, ...; the score is a sum over arcs and
 over pairs of consecutive modifiers, on the same side or on opposite sides of the head. Beyond the paper,
-start and stop of a side make pairs, too, and a pair knows whether both attach in one event (`pair_key`). Any
-label may follow any other, or numbers never fall outward on either side: all that the H&N encoding asks of
-one head. Exact: O(k C^2) for k modifiers and C candidate labels.
+start and stop of a side make pairs, too, and a pair on one side knows whether both attach in one event
+(`pair_key`). Either any label may follow any other, or numbers never fall outward on either side: that is all
+the H&N-encoding asks of one head. Exact: O(k C^2) for k modifiers and C candidate labels.
 """
 
 from __future__ import annotations

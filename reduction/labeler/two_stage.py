@@ -1,10 +1,10 @@
 """Two-stage parsing ("Parsing as Reduction", section 4.2): a d-parser's backbone, the labeler's labels.
 
-Of a d-tree with packed arcs (`d2c.packed.arcs`) the labeler labels the k best backbones that these hold, and
-the one is taken whose labels are surest: by the sum of the logarithms of their shares and, weighted, of the
-probabilities of its arcs. What the d-parser says of labels counts beside the labeler's own scores, by the
-weighted logarithms of their probabilities. Where labels and heads were learned together
-(`d2c.reduction.labeler.over_arcs`), the one is taken with the greatest score of both.
+Where a d-tree has packed arcs (`d2c.packed.arcs`), the labeler labels the k best backbones that these hold.
+The backbone with the surest labels is taken, by the sum of the logarithms of their shares and the weighted
+logarithms of its arcs' probabilities. The probabilities that the d-parser gives labels count besides the
+labeler's own scores, as weighted logarithms, too. Where labels and heads were learned together
+(`d2c.reduction.labeler.over_arcs`), the backbone with the greatest score of both is taken.
 """
 
 from __future__ import annotations
@@ -52,15 +52,15 @@ _BACKBONES = 16  # of a sentence that are labelled
 _BATCH = 100  # sentences whose backbones are labelled at once
 _LEAST = 1e-9  # share of a label
 
-_Choices = Sequence[tuple[DTree, float]]  # of a sentence; what the arcs of each count for
+_Choices = Sequence[tuple[DTree, float]]  # the backbones of a sentence, each with the score of its arcs
 
 
 class TwoStage(Reduction):
     """A reduction whose labels are those of `d2c.reduction.labeler.labeler`, not the d-parser's.
 
-    Its parameters are those of `Reduction`, and `constrained`: whether each head's labels fit together, of
-    treebanks without gaps; otherwise the paper's own sequence model finds them. Learned by `fit`, too:
-    `labeler_`, and from d-trees with packed arcs `arcs_`, what these count for; else by `fit_arcs`.
+    Its parameters are those of `Reduction`, and `constrained`: whether each head's labels must fit together,
+    in treebanks without gaps; otherwise the paper's own sequence model finds them. `fit` also learns
+    `labeler_`, and from d-trees with packed arcs `arcs_`, how these are scored; else `fit_arcs` does that.
     """
 
     abilities = RouteAbilities(confidences=True, k_best=True, packed_arcs=True, own_labels=True)
@@ -78,7 +78,7 @@ class TwoStage(Reduction):
 
     @property
     def is_fitted(self) -> bool:
-        """Return whether the labeler is."""
+        """Return whether the labeler is fitted."""
         return self.labeler_.is_fitted
 
     @classmethod
@@ -88,13 +88,13 @@ class TwoStage(Reduction):
         Labeler(epochs=int(train), table_bits=8).fit(dtrees).label_with_shares(dtrees)
 
     def fit_arcs(self, ctrees: Iterable[CTree], dtrees: Iterable[DTree]) -> Self:
-        """Learn what packed arcs count for, as `Route` says."""
+        """Learn how packed arcs are scored, as `Route` says."""
         fit_scoring(self, ctrees, dtrees)
         return self
 
     def relabel(self, dtrees: Iterable[DTree], counts: Counter[str] | None = None) -> list[DTree]:
-        """Return the d-trees with the labeler's labels and repaired heads, among packed arcs with the heads
-        whose labels are surest; repairs are added to `counts`."""
+        """Return the d-trees with the labeler's labels and repaired heads, or with those heads among packed
+        arcs whose labels are surest; repairs are added to `counts`."""
         counts = Counter() if counts is None else counts
         return list(self.labeler_.label_all(self._backbones(dtrees, counts), self.arcs_.labels, counts))
 
@@ -112,14 +112,14 @@ class TwoStage(Reduction):
         """Return what `save` wrote. Raises ModelError."""
         route = super().load(directory)
         route.labeler_ = Labeler.load(directory / _LABELER)
-        route.constrained = route.gaps_ or route.labeler_.settings.constrained  # with gaps nothing says it
+        route.constrained = route.gaps_ or route.labeler_.settings.constrained  # with gaps, no file says it
         return route
 
     def _fit(self, trees: TrainingTrees) -> None:
-        """Learn labels from jackknifed backbones, too, with the labels that they have as features.
+        """Learn labels from gold backbones and from jackknifed ones, whose own labels are features.
 
-        Where d-trees have packed arcs, no labels are features; from there labels and heads are learned
-        together, and `dev` and `dev_dtrees` choose the epoch, which arcs are kept, and what they count for.
+        Where d-trees have packed arcs, no labels are features; after that, labels and heads are learned
+        together, and `dev` and `dev_dtrees` choose the epoch, which arcs are kept, and how they are scored.
         """
         treebank, given, backbones = list(trees.ctrees), list(trees.dtrees or ()), list[DTree]()
         continuous = all(ctree.is_continuous() for ctree in treebank)
@@ -162,7 +162,7 @@ class TwoStage(Reduction):
             )
 
     def _learn_over_arcs(self, examples: Iterable[ArcExample], trees: TrainingTrees) -> None:
-        """Learn labels and heads together; held-out trees choose the epoch, and what arcs count for."""
+        """Learn labels and heads together; held-out trees choose the epoch, and how arcs are scored."""
         gold, dtrees = list(map(visible, trees.dev)), list(trees.dev_dtrees or ())
 
         def score(weights: Floats) -> float:
@@ -183,8 +183,8 @@ class TwoStage(Reduction):
     def _k_best_dtrees(self, dtree: DTree, k: int) -> list[tuple[float, DTree]]:
         """Return the d-trees of `relabel`'s search, or more of them, by how sure their labels and arcs are.
 
-        Where that looks at the d-parser's own d-tree alone, since nothing was gained on held-out trees, the
-        others come after it.
+        Where `relabel` looks at the d-parser's own d-tree alone, since others gained nothing on held-out
+        trees, the others come after it.
         """
         if self.arcs_.least < ONE_HEAD:
             among, choices = _BACKBONES, self._choices(dtree, Counter(), max(k, _BACKBONES))
@@ -198,7 +198,7 @@ class TwoStage(Reduction):
         return [(totals[i], labelled[i]) for i in order]
 
     def _backbones(self, dtrees: Iterable[DTree], counts: Counter[str]) -> Iterator[DTree]:
-        """Yield the backbone of each d-tree that is to be labelled."""
+        """Yield for each d-tree the backbone that is to be labelled."""
         for batch in batches(dtrees, _BATCH):
             choices = [self._choices(dtree, counts) for dtree in batch]
             several = [one for one in choices if len(one) > 1]
@@ -208,8 +208,8 @@ class TwoStage(Reduction):
                 yield one[totals.index(max(totals))][0]
 
     def _scored(self, choices: Sequence[_Choices]) -> tuple[Sequence[DTree], list[float]]:
-        """Return the d-trees of sentences with labels; how good each of them is: what its arcs count for, and
-        the scores of its labels or, where nothing was learned of arcs, the logarithms of their shares."""
+        """Return the d-trees of sentences with labels; and the score of each: that of its arcs, plus those of
+        its labels or, where no weights of arcs were learned, the logarithms of the labels' shares."""
         dtrees, of_arcs = zip(*chain.from_iterable(choices), strict=True)
         if self.arcs_.learned:
             sentences = [number for number, one in enumerate(choices) for _ in one]
@@ -222,8 +222,8 @@ class TwoStage(Reduction):
         return labelled, list(map(add, of_arcs, sure))
 
     def _choices(self, dtree: DTree, counts: Counter[str], k: int = _BACKBONES) -> _Choices:
-        """Return the backbone, or the k best of those that packed arcs hold; each with what its arcs count
-        for."""
+        """Return the backbone, or the k best of those that packed arcs hold; each with the score of its
+        arcs."""
         backbone = backbone_of(dtree, self.is_continuous, counts)
         found = Candidates.of(backbone, self.arcs_, k, self.is_continuous)
         counts[ARCS_UNDONE] += not found.dtrees

@@ -51,7 +51,7 @@ _BITS = 22  # of a feature
 _MOST_BYTES = 1 << 32  # of all arrays; many labels, and tags of a poor tagger, take more than 0.6 GiB
 _FINENESS = 0.5  # of weights: finer ones take up to five times the room, and decide no better
 _BATCH = 500  # trees whose features are extracted at once
-_MAX_ITERATIONS = 30  # a model that has not converged by then predicts as well
+_MAX_ITERATIONS = 30  # a model that has not converged by then predicts just as well
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class UnaryClassifier:
         self.cost, self.seed = cost, seed
 
     def fit(self, ctrees: Iterable[CTree]) -> Self:
-        """Learn from gold c-trees with their unary nodes, read once; chains that are too long are none."""
+        """Learn from gold c-trees with their unary nodes, read once; too long chains count as empty."""
         classes: dict[Chain, int] = {(): 0}
         examples: dict[int, list[tuple[Ints, Longs]]] = defaultdict(list)
         for taken in batches(counted(ctrees, "unary nodes: features"), _BATCH):
@@ -134,15 +134,15 @@ class UnaryClassifier:
         self._rows[self.features_] = np.arange(1, len(self.features_) + 1)
 
     def predict(self, ctrees: Sequence[CTree]) -> list[list[Chain]]:
-        """Return the chain above each of the n + K nodes of each unaryless tree; best some 500 at a
-        time."""
+        """Return the chain above each of the n + K nodes of each unaryless tree; some 500 trees at a time are
+        best."""
         return self.predict_with_shares(ctrees)[0]
 
     def predict_with_shares(self, ctrees: Sequence[CTree]) -> tuple[list[list[Chain]], list[list[float]]]:
-        """Return what `predict` does, and of each chain exp(its score) as a share of that of all candidates.
+        """Return what `predict` does, and each chain's share of exp(score) among all candidates.
 
-        1 where there is one candidate. The scores are margins of support vector machines, which were learned
-        apart from each other: shares rank, they are not calibrated.
+        It is 1 where there is one candidate. The scores are margins of support vector machines that were
+        learned apart from each other: shares rank chains, but are not calibrated.
         """
         if not ctrees:
             return [], []
@@ -163,7 +163,8 @@ class UnaryClassifier:
         return counts[np.where(known, models, -1)]
 
     def _scored(self, batch: NodeBatch) -> Iterator[tuple[Longs, Longs, Floats]]:
-        """Yield nodes that may have a chain, candidates, and their scores [nodes, C], -inf beyond them."""
+        """Yield nodes that may have a chain, their candidates, and the scores of these [nodes, C], -inf where
+        a node has fewer."""
         known, models = self._models(batch.symbols[:-1])
         for nodes in batch.groups(known):
             model = models[nodes]
@@ -235,8 +236,8 @@ class _Model(NamedTuple):
 
     @classmethod
     def fit(cls, chunks: list[Ints], gold: Longs, settings: UnaryClassifier) -> Self:
-        """Learn from chunks of examples, each [templates, examples] features (0: none), and all their
-        classes in order [all examples]."""
+        """Learn from chunks of examples, each [templates, examples] features (0: none), and from the classes
+        of all examples in order [all examples]."""
         candidates = np.unique(gold)
         if len(candidates) == 1:
             return cls(
@@ -286,5 +287,5 @@ def _by_symbol(batch: NodeBatch) -> Iterator[tuple[int, Longs, Ints]]:
 
 
 def _feature_numbers(hashed: NDArray[np.uint32]) -> Ints:
-    """Return features [templates, nodes], which are the highest bits of hashes."""
+    """Return the numbers of features [templates, nodes]: the highest bits of their hashes."""
     return (hashed >> np.uint32(32 - _BITS)).view(np.int32)

@@ -2,10 +2,10 @@
 
 Section 4.4 of "Parsing as Reduction". A batch is flattened into arrays over all its nodes, so that a template
 is a few operations on uint64 arrays. Strings become 64-bit digests, the same in every process; a template
-adds the ids that it conjoins, each times an odd number of its own, to the node's symbol.
+adds the ids that it conjoins, each multiplied by an odd number of its own, to the node's symbol.
 
-At the root, the bag of its first words is one more template, many times: it tells captions from text (on
-CRAFT 2.5 points of exact match).
+A root has one more template, of which each of its first words is a feature (a bag of words): it tells
+captions from text (2.5 points of exact match on CRAFT).
 """
 
 from __future__ import annotations
@@ -22,11 +22,12 @@ from d2c.base.arrays import Bools, Digests, Longs
 from d2c.reduction.subtrees import spans
 from d2c.trees.ctree import CTree
 
-Group = tuple[int, str]  # the first one's number; templates, each the fields that are conjoined
+Group = tuple[int, str]  # the number of the first template; templates, each the fields that it conjoins
 
-# A field of nodes (the node's parent, its siblings) or of tokens: the first, second, third and last of the
-# yield, the one before it and behind it, the sentence's last, or a sibling that is a pre-terminal. Weights
-# are found by the numbers of templates, hence by their order: what is beyond section 4.4 stands between.
+# A field is a column at a node (itself, its parent, grandparent, siblings) or at a token: the first, second,
+# third, last or last but one of the yield, the one before or behind it, the sentence's last, or a sibling
+# that is a pre-terminal. Weights are found by the numbers of templates, hence by their order: therefore
+# templates beyond section 4.4 stand between the others.
 ABOVE: Group = (
     0,
     # Section 4.4: label with parent, rule above, siblings
@@ -49,7 +50,7 @@ PHRASE: Group = (
     "rule[node], word[last], tag[first], tag[last],"  # section 4.4: rule beneath; the yield
     "word[second], word[third], word[last-1], word[first] word[second]",  # beyond
 )
-COLUMN_TEMPLATES: dict[str, Group] = {  # section 4.4, where the trees have them
+COLUMN_TEMPLATES: dict[str, Group] = {  # section 4.4, where the trees have these columns
     "lemma": (40, "lemma[first], lemma[last], lemma[left], lemma[right]"),
     "morph": (44, "morph[first], morph[last], morph[left], morph[right]"),
 }
@@ -60,7 +61,7 @@ _REMEMBERED = 1 << 18
 _GOLDEN = 0x9E3779B97F4A7C15  # odd: its powers tell the children of a rule apart
 _MIX, _HALF, _FOLD = np.uint64(_GOLDEN), np.uint64(32), np.uint64(29)
 _POWERS = np.array([pow(_GOLDEN, index, 1 << 64) for index in range(64)], np.uint64)
-_ODD = np.array(  # [template, field] factors; the last one is added
+_ODD = np.array(  # [template, field] factors; the last column is added instead
     [[pow(_GOLDEN, 100 + 4 * row + field, 1 << 64) for field in range(4)] for row in range(64)], np.uint64
 )
 _PHRASE = np.uint64(0x5851F42D4C957F2D)  # tells a phrase symbol from the tag of that name
@@ -98,7 +99,7 @@ class NodeBatch:
     sizes:       [trees] nodes of each tree
     symbols:     [N + 1] id of the tag or phrase symbol; the two kinds never share an id
     preterminal: [N + 1] whether the node is a pre-terminal
-    parent, left, right: [N + 1] nodes
+    parent, left, right: [N + 1] nodes: the parent, and the next siblings
     index:       [N + 1] of a node among the parent's children
     rule:        [N + 1] hash of the rule beneath, 0 for pre-terminals
     first, last: [N + 1] position of the leftmost and rightmost token in the yield
@@ -237,7 +238,7 @@ class _Fields(dict[str, Digests]):
 
 
 def features(batch: NodeBatch, nodes: Longs) -> NDArray[np.uint32]:
-    """Return hashed features [templates, len(nodes)], 0 for none; nodes are some of one of the groups."""
+    """Return hashed features [templates, len(nodes)], 0 for none, of nodes from one of the batch's groups."""
     leaf = batch.preterminal[nodes[0]]
     groups = [ABOVE, PRETERMINAL if leaf else PHRASE, *(COLUMN_TEMPLATES[name] for name in batch.columns)]
     fields = _Fields(batch, nodes)

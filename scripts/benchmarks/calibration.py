@@ -4,9 +4,9 @@
     python scripts/benchmarks/calibration.py --models en,en-small
 
 Models that are named are judged on the dev parts of four English treebanks, words given, tags predicted.
-Others are trained: every seventh of CRAFT's documents is held out. Sentences that are drawn evenly from
-these choose among states, and confidences are calibrated on them. `cky:packed` has learned over jackknifed
-packed arcs of two parts. Trees in the Penn Treebank's convention, gold tags. ECE:
+Without --models, models are trained: every seventh document of CRAFT is held out. Sentences drawn evenly from
+these documents choose among states, and confidences are calibrated on them. `cky:packed` has learned over
+packed arcs, jackknifed in two folds. Trees are in the Penn Treebank's convention, with gold tags. ECE:
 expected calibration error over classes of a tenth; then the share of right constituents among the surest.
 Models that are in DIRECTORY already are not trained again.
 
@@ -49,24 +49,24 @@ HEADER = (
     "ECE",
     *(f"surest {100 * one:.0f} %" for one in COVERAGES),
 )
-HELD_OUT = 7  # of so many documents one
+HELD_OUT = 7  # one document of so many
 DOCUMENT = "( (TITLE"  # with which each document of CRAFT begins
 PACKED = "packed"
 
 
 def drawn(treebank: str, count: int) -> list[CTree]:
-    """Return so many trees of a file, or all, evenly over it."""
+    """Return so many trees of a file, or all, evenly spread."""
     return evenly([*penn_trees(folder() / f"{treebank}.mrg.gz")], count)
 
 
 def evenly(trees: Sequence[CTree], count: int) -> list[CTree]:
-    """Return so many trees, or all, evenly over them."""
+    """Return so many of the trees, or all, evenly spread."""
     count = min(count, len(trees))
     return [trees[i * len(trees) // count] for i in range(count)]
 
 
 def by_document() -> tuple[list[CTree], list[CTree]]:
-    """Return the trees of CRAFT's train but for the held-out documents, and those of these."""
+    """Return the trees of CRAFT's train without the held-out documents, and the trees of these."""
     parts: tuple[list[CTree], list[CTree]] = ([], [])
     file, document = folder() / "craft-train.mrg.gz", -1
     with gzip.open(file, "rt", encoding="utf-8") as lines:
@@ -77,8 +77,8 @@ def by_document() -> tuple[list[CTree], list[CTree]]:
 
 
 def judged_by(model: Model, gold: Sequence[CTree]) -> list[Judged]:
-    """Return how a model parses sentences, with gold tags unless it finds some, and the route's own
-    confidences."""
+    """Return a model's trees of sentences and the route's own confidences, beside gold trees. Tags are gold,
+    unless the model has a tagger."""
     dtrees = model.parse_dependencies(untagged(one) if model.tagger else one.tokens for one in gold)
     pairs = zip(gold, model.route.confidences_all(dtrees), strict=True)
     return [Judged(one, ctree, shares or ()) for one, (ctree, shares) in pairs]

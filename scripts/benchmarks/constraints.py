@@ -29,7 +29,8 @@ MOST = 4  # spans of a sentence
 def drawn(
     rng: random.Random, n: int
 ) -> tuple[list[list[object]], list[list[object]], SpanConstraints | None]:
-    """Return spans to require and to forbid in a sentence of n words that do not contradict each other."""
+    """Return spans to require and spans to forbid in a sentence of n words that do not contradict each other,
+    and the constraints of both."""
     spans: tuple[list[list[object]], list[list[object]]] = ([], [])
     wanted: SpanConstraints | None = None
     for _ in range(rng.randint(1, MOST)):

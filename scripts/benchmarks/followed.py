@@ -1,10 +1,10 @@
-"""How many files and functions of d2c a reader meets who follows one parse, or a model's name to the model.
+"""How many files and functions of d2c a reader meets in following one parse, or a model's name to the model.
 
     python scripts/benchmarks/followed.py [--names]
 
-Prints how many functions of d2c are called, and in how many files they are, by the second `parser(text)` of
-`d2c.load("en-small")`; and to how many functions, in how many files, the command `parse` gives the name of
-the model or its directory, until the model is made. With --names also which these are.
+Prints how many functions of d2c the second `parser(text)` of `d2c.load("en-small")` calls, and in how many
+files they are; and to how many functions, in how many files, the command `parse` gives the name of the model
+or its directory, until the model is made. With --names it also prints the functions.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _NESTED = ("<lambda>", "<genexpr>", "<listcomp>", "<dictcomp>", "<setcomp>", "<m
 
 @contextmanager
 def profiled(heard: Callable[[FrameType, str, Any], None]) -> Iterator[None]:
-    """Call `heard` at each call while the block runs."""
+    """Have Python's profiler call `heard` at each call and each return while the block runs."""
     sys.setprofile(heard)
     try:
         yield

@@ -2,10 +2,10 @@
 
     python -P scripts/benchmarks/house.py ROW TRAIN DEV SENTENCES
 
-Models learn from the first SENTENCES of TRAIN. The work of a row is done once, which a list of its words on
-standard output says, then for each line on standard input once more, with seconds, seconds of CPU time and
-the peak of memory in kilobytes; at the end of input, a checksum of the results. What has another place in
-another version is `known` by both.
+Models learn from the first SENTENCES of TRAIN. The work of a row is done once; then a line on standard output
+has the number of its words. For each line on standard input it is done once more; a line has seconds, seconds
+of CPU time and the peak of memory in kilobytes. At the end of input, a line has a checksum of the results.
+`known` finds what has different places in different versions.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PARSED = 500  # sentences that included models parse
 
 
 class Work(NamedTuple):
-    """What is timed, and what of its result is compared. words: that it is for; 0: they are not counted"""
+    """What is timed, and what of its result is compared. words: how many it works on; 0: not counted"""
 
     run: Callable[[], Any]
     shown: Callable[[Any], Iterable[object]]

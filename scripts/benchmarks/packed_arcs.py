@@ -1,13 +1,13 @@
 """A route over more and fewer heads per word: oracle, F1 and time, a line for each number.
 
-What arcs count for is learned on the held-out part, for 1.5 heads per word, or, where the route has learned
-over packed arcs, for what is best there: that F1 comes first, before it what minimum Bayes risk gains on dev,
-if held-out sentences chose it; the table is of best derivations. Columns: heads per word, share of the words
-with their gold head among them, oracle (of the chart) and F1, exact matches, where trees have gaps the F1 of
-constituents with gaps (disco-dop's), milliseconds of CPU time for a sentence, sentences that were left to the
-single d-tree, milliseconds for sentences of some lengths. The first line is the single d-tree; the last one
-is without the beam, if the route has one. Below stands the metric of F1, last what is gained by what the
-d-parser says of labels.
+The weights of arcs are learned on the held-out part, for 1.5 heads per word, or, where the route has learned
+over packed arcs, for the number that is best there. Before the table stand the gain of minimum Bayes risk on
+dev, if held-out sentences chose it, and F1 with these weights. The table is of best derivations. Columns:
+heads per word, share of words with their gold head among them, oracle (of the chart) and F1, exact matches,
+where trees have gaps the F1 of constituents with gaps (disco-dop's), milliseconds of CPU time for a sentence,
+sentences that were left to the single d-tree, milliseconds for sentences of some lengths. The first line is
+the single d-tree; the last one is without the beam, if the route has one. Below stands the metric of F1, and
+last the gain from the d-parser's probabilities of labels.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def print_gain_of_risk(route: Any, metric: Metric, dev: Part) -> None:
 
 
 def print_gain_of_labels(route: Any, metric: Metric, held_out: Part, dev: Part) -> None:
-    """Print what is gained by what the d-parser says of labels, at 1.5 heads per word."""
+    """Print the gain from the d-parser's probabilities of labels, at 1.5 heads per word."""
     if all(arcs is None or arcs.labels is None for arcs in map(packed_arcs, dev.dtrees)):
         return
     scores = []
@@ -110,7 +110,7 @@ def print_gain_of_labels(route: Any, metric: Metric, held_out: Part, dev: Part) 
 
 
 def unlabelled(dtree: DTree) -> DTree:
-    """Return a d-tree without what is said of the labels of its packed arcs."""
+    """Return a d-tree without the probabilities of labels of its packed arcs."""
     arcs = packed_arcs(dtree)
     return with_packed_arcs(dtree, arcs and arcs._replace(labels=None))
 
@@ -148,7 +148,7 @@ def line(route: Any, metric: Metric, dev: Part) -> Line:
 
 
 def counts(gold: DTree, dtree: DTree) -> tuple[int, int]:
-    """Return how many arcs a d-tree has, and how many words have their gold head among them."""
+    """Return how many packed arcs a d-tree has, and how many words have their gold head among them."""
     arcs = packed_arcs(dtree)
     if arcs is None:
         return len(dtree.heads), sum(a == b for a, b in zip(gold.heads, dtree.heads, strict=True))

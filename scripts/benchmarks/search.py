@@ -32,7 +32,7 @@ BATCH = 1000  # trees
 
 
 def ours(patterns: list[str], trees: list[CTree]) -> tuple[float, float, list[int]]:
-    """Return CPU seconds of preparing the trees once, and of all patterns; how much each matches."""
+    """Return the CPU seconds of preparing the trees once, and of all patterns; the matches of each."""
     begin = time.process_time()
     batches = [TreeNodes(trees[i : i + BATCH]) for i in range(0, len(trees), BATCH)]
     prepared = time.process_time()
@@ -41,9 +41,9 @@ def ours(patterns: list[str], trees: list[CTree]) -> tuple[float, float, list[in
 
 
 def theirs(patterns: list[str], trees: list[CTree]) -> tuple[float, float, list[int]]:
-    """Return the same of nltk.tgrep.
+    """Return the same for nltk.tgrep.
 
-    Patterns are compiled before, as that is done once for any number of trees.
+    Patterns are compiled before the clock starts, as that is done once for any number of trees.
     """
     from nltk.tgrep import tgrep_compile, tgrep_positions
     from nltk.tree import ParentedTree

@@ -19,8 +19,8 @@ Line = Sequence[Cell]  # of a table
 
 
 class Used(NamedTuple):
-    """What work took: seconds by the clock and of CPU time, the most memory; of a process also the checksum
-    of its standard output."""
+    """What some work took: seconds by the clock and of CPU time, the most memory; of a process also the
+    checksum of its standard output."""
 
     seconds: float
     cpu: float
@@ -28,7 +28,7 @@ class Used(NamedTuple):
     checksum: int = 0
 
 
-# Runs a command, says what it took. A new process counts the memory of the one that starts it as its own.
+# Runs a command and prints what it took; it is small, as a new process counts its parent's memory as its own.
 _LAUNCHER = """
 import os, subprocess, sys, time, zlib
 start = time.perf_counter()
@@ -69,7 +69,7 @@ def difference(reference: Sequence[Score], scores: Sequence[Score]) -> list[Cell
 
 
 def names_option(option: str, known: Collection[str], default: str) -> Callable[[Any], Any]:
-    """Return an option of known names with commas between them; what follows a colon is a name's own."""
+    """Return an option that takes known names, separated by commas; a name may go on after a colon."""
 
     def convert(_: click.Context, parameter: click.Parameter, value: str) -> list[str]:
         given = value.split(",")

@@ -79,7 +79,7 @@ def main(
 
 
 def vote(data: Data, dparser: str, cparser: str, size: int) -> StoredStep:
-    """Have a text parsed and voted on: a step with a file of the trees that teach, gold ones among them."""
+    """Have a text parsed and voted on; return the step with the trees that teach, gold ones among them."""
     parsed = data.parsed(dparser)
 
     def make(directory: Path) -> dict[str, Any]:
@@ -107,7 +107,7 @@ def vote(data: Data, dparser: str, cparser: str, size: int) -> StoredStep:
 
 
 def figures(data: Data, gold: Iterable[CTree], guess: Sequence[CTree]) -> str:
-    """Return what the trees of a text are worth."""
+    """Return the number, F1 and exact matches of trees of a text."""
     sums = data.metric.summary(data.metric.score(list(gold), guess))
     return f"{len(guess):,} sentences, F1 {sums.f1:.2f}, exact {sums.complete_match:.2f}"
 

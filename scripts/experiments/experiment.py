@@ -48,7 +48,7 @@ from experiments.store import Store, StoredStep, digest, digest_of_files
 from experiments.timing import timed
 
 PARTS = ("train", "dev", "test")
-# In place of an encoding: labels that say nothing, for the first of two stages; those of the chart's rules
+# Instead of an encoding: labels that say nothing, for the first of two stages; labels that name chart rules
 UNLABELLED, CUBED = "unlabelled", "cubed"
 
 Item = TypeVar("Item")
@@ -63,11 +63,11 @@ class Treebank:
     files:      by part; a treebank without `test` is reported on `dev`
     head_rules: its head table
     reading:    how its files are read
-    sentences:  so many of train, drawn evenly over the file, and not all; seed: of the draw
-    chosen:     of parts that have only some sentences of their files the numbers of these, from 1, ascending
-    tagless:    whether trees are read without what the treebank says of tags
-    punctuation: whether scores of constituents with gaps count it
-    dparser:    that of tables of many treebanks, where this one has its own
+    sentences:  how many of train, drawn evenly over the file; None: all; seed: of the draw
+    chosen:     by part, the numbers of its sentences in its files, from 1, ascending, if it has not all
+    tagless:    whether all tags are replaced by one that says nothing
+    punctuation: whether scores of constituents with gaps count punctuation
+    dparser:    of this treebank in tables of many treebanks, if it has its own
     systems:    names of other systems, and the files with their trees of the part that is reported on
     """
 
@@ -94,7 +94,7 @@ class Treebank:
         return map(without_tags, trees) if self.tagless else trees
 
     def own(self, part: str, items: Iterable[Item]) -> Iterator[Item]:
-        """Yield of what is one for each sentence of the part's files those of its own sentences."""
+        """Yield the items of the part's own sentences. items: one for each sentence of the part's files"""
         numbers = self.numbers(part)
         if numbers is None:
             return iter(items)
@@ -190,7 +190,7 @@ class Experiment:
         return trees_of_part if share == 1.0 else trees_of_part[: max(1, round(share * len(trees_of_part)))]
 
     def gold(self, part: str) -> list[CTree]:
-        """Return what guesses are held against: scorers find punctuation by the treebank's own tags."""
+        """Return the gold trees of a part with the treebank's own tags, by which scorers find punctuation."""
         if part not in self._gold:
             self._gold[part] = list(self.treebank.trees(part))
         return self._gold[part]
@@ -200,7 +200,7 @@ class Experiment:
         return [ctree.tokens for ctree in self.trees(part)]
 
     def of_tokens(self, part: str) -> dict[str, Any]:
-        """Return what `tokens` depend on, beside treebank and settings."""
+        """Return what `tokens` depend on besides treebank and settings."""
         return {}
 
     def each(self, work: Callable[[CTree], Any], part: str) -> Iterator[Any]:
@@ -233,7 +233,7 @@ class Experiment:
     @property
     def _tags(self) -> StoredStep:
         """Predicted tags, a file for each part: those of train by taggers that have learned from its other
-        folds, those of other parts by one that has learned from all of train."""
+        folds, those of other parts by a tagger that has learned from all of train."""
 
         def make(directory: Path) -> dict[str, float]:
             files, accuracies = self.treebank.files, dict[str, float]()
@@ -294,12 +294,12 @@ class Experiment:
 
     @property
     def on_device(self) -> dict[str, str]:
-        """Where networks run, which weights and speed depend on, if the settings say it."""
+        """The device on which networks run, if the settings name one; weights and speed depend on it."""
         device = self.spec.dparser.device
         return {"device": device} if device else {}
 
     def _transformer(self, registry: Mapping[str, DParserRow], name: str) -> dict[str, str]:
-        """The parameter for it, where there is one, and the d-parser or tagger may have it."""
+        """The setting of a transformer, if there is one and the d-parser or tagger takes it."""
         transformer = self.spec.dparser.transformer
         return {"transformer": transformer} if transformer and takes(registry, name, "transformer") else {}
 
@@ -314,12 +314,12 @@ class Experiment:
         return self.store.step("dparser", made_of, make)
 
     def trained_dparser(self, name: str, encoding: str) -> DependencyParser:
-        """Return the d-parser of that step, trained if it is not there."""
+        """Return the d-parser of the step `dparser`, trained if it is not there."""
         kind: type[DependencyParser] = class_of("d-parser", DPARSERS, name.partition(":")[0])
         return kind.load(self.dparser(name, encoding).directory / "dparser")
 
     def train_dparser(self, name: str, encoding: str, directory: Path) -> DependencyParser:
-        """Train a d-parser into a directory that is no step."""
+        """Train a d-parser into a directory outside of the store."""
         with scratch() as place:
             files = self.trainer().write_encoded(partial(self.encode, encoding), place)
             return self.new_dparser(name).train(*files, directory, log.info)
@@ -386,9 +386,9 @@ class Experiment:
     ) -> Fitted[Any]:
         """Fit a route to train.
 
-        share:   of the training c-trees, the first ones
-        dtrees:  what it learns from in place of gold d-trees: those of `jackknifed`
-        of_dev:  d-trees of dev, on which it is scored then
+        share:   of the training c-trees, from the first on
+        dtrees:  d-trees of `jackknifed`, from which it learns instead of gold ones
+        of_dev:  d-trees of dev, on which it is then scored in training
         changes: of the settings, by the names of options
         """
 
@@ -416,9 +416,9 @@ class Experiment:
         of_dev: Parses | None = None,
         **changes: Any,
     ) -> Route:
-        """Fit a route that is no step; arguments as of `route`.
+        """Fit a route outside of the store; arguments as of `route`.
 
-        A chart that sees labels learns from those of the encoding, where no d-trees are given.
+        Without d-trees, a chart that sees labels learns from gold d-trees with the labels of the encoding.
         """
         settings = self.spec.route.changed(head_rules=self.treebank.head_rules, **changes)
         trees, route = self.trees("train", share), make_route(name, settings)
@@ -433,7 +433,7 @@ class Experiment:
         return route
 
     def with_arcs(self, fitted: Fitted[AnyRoute], parses: Parses) -> Fitted[AnyRoute]:
-        """Return a fitted route with what packed arcs count for, learned on d-trees that it has not seen."""
+        """Return a fitted route with weights of packed arcs, learned on d-trees that it has not seen."""
 
         def make(_: Path) -> dict[str, Any]:
             gold = with_tags_of(parses.dtrees, self.trees(parses.part))

@@ -1,6 +1,6 @@
 """Files of d-trees with packed arcs: CoNLL-U, and beside it Parquet, a row with the arcs of each sentence.
 
-pyarrow, of the extra `tables`, is imported where such arcs are: `needs_parquet` asks for it before long work.
+pyarrow, of the extra `tables`, is imported only for such arcs: `needs_parquet` asks for it before long work.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def needs_parquet() -> tuple[Any, Any]:
 
 
 def _schema(pa: Any) -> Any:
-    """Return the fields of `PackedArcs`; of labels the names, and all logarithms in one row."""
+    """Return the fields of `PackedArcs`; labels are their names, and all logarithms in one list."""
     numbers = dict.fromkeys(("logs", "yields", "labels"), pa.large_list(pa.float32()))
     places = dict.fromkeys(("begin", "heads"), pa.list_(pa.int32()))
     return pa.schema({**places, **numbers, "names": pa.list_(pa.string())})
@@ -60,7 +60,7 @@ def _row(arcs: PackedArcs) -> dict[str, Any]:
 
 
 def _arcs(row: Sequence[Any]) -> PackedArcs | None:
-    """Return the arcs of a row; arrays are copied, as kernels are compiled for such as may be written to."""
+    """Return the arcs of a row; arrays are copied, as kernels are compiled for writable arrays."""
     begin, heads, logs, yields, labels, names = (one.values for one in row)
     if begin is None:
         return None

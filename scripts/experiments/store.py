@@ -1,8 +1,8 @@
-"""What experiments are made of, kept in files: a stopped run goes on where it was, runs side by side share.
+"""The steps of experiments, kept in files: a stopped run goes on where it was, and parallel runs share steps.
 
 A *step* is something that takes long: a trained model, d-trees of a d-parser, figures. It is kept in a
 directory that is named by a digest of all that it is made of (the contents of treebank files, settings, other
-steps, the version of d2c), so that it is found again by whatever needs the same, and by nothing else.
+steps, the version of d2c), so whatever needs the same step finds it, and nothing else does.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ class FactsFile:
 
 @dataclass(frozen=True)
 class StoredStep:
-    """Something that was made.
+    """A step that was made.
 
-    directory: its files
-    facts:     what was found out, as JSON holds it
-    key:       says what it is made of, for steps that are made of it
-    seconds:   that it took, without those of other steps
+    directory: of its files
+    facts:     what `make` returned, as JSON holds it
+    key:       the digest of what it is made of, for steps that depend on it
+    seconds:   that making it took, without those of other steps
     """
 
     directory: Path
@@ -56,7 +56,7 @@ class StoredStep:
 class Store:
     """Steps in the folders of a directory.
 
-    used: the steps that were asked for since this was last emptied, by key
+    used: the steps that were asked for since it was last emptied, by key
     """
 
     directory: Path
@@ -66,7 +66,7 @@ class Store:
     def step(
         self, name: str, made_of: Mapping[str, Any], make: Callable[[Path], Mapping[str, Any]]
     ) -> StoredStep:
-        """The step of that name, made by `make` unless it is there.
+        """Return the step of that name, made by `make` unless it is there.
 
         made_of: all that it depends on, as JSON holds it
         make:    fills a fresh directory and returns the facts; nothing is kept where it raises an error
@@ -87,7 +87,7 @@ class Store:
 
     @staticmethod
     def key(name: str, made_of: Mapping[str, Any]) -> str:
-        """The key of a step, whether it is there or not."""
+        """Return the key of a step, whether it is there or not."""
         return digest({"name": name, "version": __version__, **made_of})
 
     def _make(
@@ -103,23 +103,23 @@ class Store:
 
     @property
     def seconds(self) -> float:
-        """That all steps in `used` took when they were made."""
+        """The seconds that all steps in `used` took when they were made."""
         return sum(step.seconds for step in self.used.values())
 
 
 def digest(value: object) -> str:
-    """SHA-256 of what JSON holds."""
+    """Return the SHA-256 of a value, written as JSON."""
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
 
 
 def digest_of_files(paths: Paths) -> str:
-    """Of one file as `digest_of_file`, of several the SHA-256 of all their digests. Raises OSError."""
+    """Return `digest_of_file` of one file, or the SHA-256 of the digests of several. Raises OSError."""
     first, *others = map(digest_of_file, files_of(paths))
     return digest([first, *others]) if others else first
 
 
 def described(made_of: Mapping[str, Any]) -> str:
-    """What tells a step from others of its name, in one line: without the digests."""
+    """Return what tells a step from others of its name, in one line, without digests."""
     shown = {name: value for name, value in made_of.items() if not _is_digest(value)}
     return ", ".join(f"{name} {value}" for name, value in shown.items())
 

@@ -19,12 +19,12 @@ _WARM = 8  # items
 def timed(
     work: Callable[..., Iterable[Result]], items: Sequence[Item], what: str, *others: Any, cpu: int = 0
 ) -> tuple[list[Result], float]:
-    """Return what work(items, *others) makes, and the seconds that it takes; `what` names it in progress.
+    """Return what work(items, *others) yields, and the seconds that it takes; `what` names it in progress.
 
-    The first items are done before, so kernels are compiled and networks loaded.
+    The first few items are done once before, so that kernels are compiled and networks loaded.
 
-    others: what only one run is given, as a count of repairs, to which those of the other runs do not belong
-    cpu:    so many runs, of whose seconds of CPU time the median is taken; 0: one, by the wall's clock
+    others: arguments of the first run alone, such as a count of repairs, which other runs would add to
+    cpu:    how many runs there are, whose median CPU seconds are returned; 0: one run, by the wall clock
     """
     list(work(items[:_WARM]))
     made, seconds, clock = list[Result](), list[float](), cpu_seconds if cpu else time.perf_counter

@@ -1,11 +1,11 @@
 """The best settings of a route, by trials that are logged one by one, and what they gain.
 
 The search is coordinate-wise: one setting after the other, the others as they are in the best trial so far.
-Another setting is a row of TUNABLE, if it is a field of `TrainingSpec` and an option of `d2c train`.
+A setting is a row of TUNABLE; it must be a field of `TrainingSpec` and an option of `d2c train`.
 
 A trial is a route with some settings, scored on sentences that neither it nor its d-parser has learned from.
-Eight tenths of the treebank are learned from; the ninth selects states, as `--dev` of `d2c train` does, and
-says what packed arcs count for; F1 and UAS are those of the last. Tenths are of consecutive sentences, so
+They learn from eight tenths of the treebank; the ninth selects states, as `--dev` of `d2c train` does, and
+sets the weights of packed arcs; F1 and UAS are those of the last. Tenths are of consecutive sentences, so
 that documents stay whole.
 """
 
@@ -53,8 +53,8 @@ RouteValues = Mapping[str, Any]  # of settings, by the names of TUNABLE
 class Tunable(NamedTuple):
     """A setting that can be tried.
 
-    values:  that are tried; none where the user has to name them, as they are not known or take long
-    matters: whether it means something beside others
+    values:  those to try; none where the user has to name them, as they are not known or take long
+    matters: whether it has any effect, given all settings
     """
 
     values: tuple[Any, ...] = ()
@@ -62,7 +62,7 @@ class Tunable(NamedTuple):
 
 
 _OF_ALL = ("head_rules", "epochs")
-TUNABLE = {  # what changes most comes first; it is what a few trials see
+TUNABLE = {  # those that change F1 most come first, as few trials get no further
     "head_rules": Tunable(),
     "epochs": Tunable(),
     "jackknife": Tunable(),
@@ -82,16 +82,16 @@ TUNABLE = {  # what changes most comes first; it is what a few trials see
 
 
 def of_route(route: str) -> dict[str, Tunable]:
-    """Return those of TUNABLE that mean something for a route."""
+    """Return the rows of TUNABLE that have an effect on a route."""
     meant = {*_OF_ALL, *ROUTES[route].options}
     return {name: row for name, row in TUNABLE.items() if name in meant}
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What came of some settings.
+    """The outcome of some settings.
 
-    trial:   digest of all that it depends on: treebank, settings, what is not tried, version of d2c
+    trial:   digest of all that it depends on: treebank, settings, tried or not, version of d2c
     f1, uas: in percent, of c-trees and d-trees; None where the settings do not fit the treebank
     seconds: of training the route, converting and scoring; without the d-parser
     error:   why they do not fit
@@ -127,8 +127,8 @@ class TrialLog:
 
 @contextmanager
 def opened(path: Path) -> Iterator[TrialLog]:
-    """Open a log to go on with; a new one goes away again if no trial is made. Errors: `Journal`, and
-    FormatError for a file that is no such log."""
+    """Open a log to go on with; a new log is removed again if no trial is made. Raises what `Journal` raises,
+    and FormatError for a file that is no such log."""
     with Journal(path, begins=b'{"trial"') as journal:
         log = TrialLog(journal)
         try:
@@ -139,7 +139,7 @@ def opened(path: Path) -> Iterator[TrialLog]:
 
 
 class TrialExperiment(Experiment):
-    """The experiment of one trial. Of d-parsers it keeps the d-trees alone, of routes nothing."""
+    """The experiment of one trial. Of d-parsers it keeps only the d-trees, of routes nothing."""
 
     @cached_property
     def untrained(self) -> Route:
@@ -148,7 +148,7 @@ class TrialExperiment(Experiment):
         return route
 
     def encode(self, encoding: str, ctree: CTree) -> DTree:
-        """Return what the route encodes, whatever that is called."""
+        """Return the d-tree that the route encodes, whatever the name of the encoding."""
         return self.untrained.encode(ctree)
 
     def parses(self, name: str, part: str, encoding: str | None = None, packed: bool = False) -> Parses:
@@ -175,7 +175,7 @@ class TrialExperiment(Experiment):
 
     @property
     def labels(self) -> str:
-        """What the d-parser's labels depend on, beside the treebank."""
+        """What the d-parser's labels depend on besides the treebank."""
         encodes = "encoding" in ROUTES[self.spec.routes[0]].options
         return self.spec.route.encoding if encodes else self.spec.route.chart.arc_labels
 
@@ -220,7 +220,7 @@ class Trials:
         check_own(self.spec.dparser.make(), self.spec.dparser.kind, "tune trains its own")
 
     def key(self, settings: Mapping[str, Any]) -> str:
-        """Return what a trial is called in the log."""
+        """Return the digest by which the log knows a trial."""
         return self.store.key("trial", self._made_of(settings))
 
     def run(self, settings: Mapping[str, Any]) -> Trial:
@@ -229,7 +229,7 @@ class Trials:
         return Trial(step.key, settings, step.facts["f1"], step.facts["uas"], step.seconds)
 
     def matches(self, settings: Mapping[str, Any]) -> list[Matches]:
-        """Return the brackets of each held-out sentence; of those that the metric leaves out, none."""
+        """Return the matches of each held-out sentence; all 0 where the metric leaves a sentence out."""
         return [Matches(*counts) for counts in self._step(settings).facts["matches"]]
 
     def _step(self, settings: Mapping[str, Any]) -> StoredStep:
@@ -277,10 +277,10 @@ def climb(
     """Return the best settings among those that it tries, beginning with `start`; the first of equally good
     ones.
 
-    values: of each setting that is tried, in this order, again and again until a round finds nothing better
-    f1:     makes a trial; most: so many of them at the most
+    values: those of each setting, tried in this order, again and again until a round finds nothing better
+    f1:     returns the F1 of a trial; most: the greatest number of trials
 
-    What is tried depends on the arguments and on what f1 returns, and on nothing else.
+    Which settings are tried depends only on the arguments and on what f1 returns.
     """
     tried = {_key(start): f1(start)}
     best, before = start, None
@@ -304,7 +304,7 @@ def _key(settings: RouteValues) -> tuple[Any, ...]:
 
 
 class Tuned(NamedTuple):
-    """The trial with the settings that were given, the best one, and how F1 differs; how many there were."""
+    """The trial of the given settings, the best trial, and how their F1 differs; the number of trials."""
 
     given: Trial
     best: Trial
@@ -322,11 +322,11 @@ def choose(
 ) -> Tuned:
     """Try settings, at most so many, and log each trial that is not in the log yet.
 
-    values:    of each setting that is tried, see `climb`
-    described: settings that differ from those given, as `progress` is told them
+    values:    those of each setting that is tried, see `climb`
+    described: returns the text in which `progress` is told the settings that differ from those given
 
     Settings that do not fit the treebank are logged with the reason. Raises FormatError, ModelError where
-    those given do not.
+    the given ones do not.
     """
     given = {name: trials.spec.value_of(name) for name in of_route(trials.spec.routes[0])}
     done = list[Trial]()
@@ -362,7 +362,7 @@ def _figures(trial: Trial) -> str:
 
 
 def lines(tuned: Tuned) -> list[str]:
-    """Return what is said in the end."""
+    """Return the lines that are printed in the end."""
     given, best, difference = tuned.given, tuned.best, tuned.difference
     lines = [f"as given: F1 {given.f1:.2f}, UAS {given.uas:.2f}"]
     if best == given:

@@ -24,15 +24,15 @@ from typing import Any, Generic, NamedTuple, NoReturn, TypeVar
 
 Item = TypeVar("Item")
 
-PATIENCE = 60.0  # seconds of real time: what has worked for none of them hangs, however busy the machine is
+PATIENCE = 60.0  # seconds of real time: a child that idles as long hangs, however busy the machine is
 _ENDS: dict[int, str] = {signal.SIGXCPU: "took too long", signal.SIGALRM: "hung"}
 _FOUND = "found.jsonl"  # a line for each item
 
 
 class Limits(NamedTuple):
-    """For each item. seconds: of work; what waits for PATIENCE hangs.
+    """For each item. seconds: of CPU time; a child that idles for PATIENCE hangs.
 
-    memory: bytes of address space, resident: bytes in use, beyond the parent's
+    memory: bytes of address space, resident: bytes in use; both beyond the parent's
     """
 
     seconds: int
@@ -41,7 +41,7 @@ class Limits(NamedTuple):
 
 
 class Fault(Exception):
-    """What must not happen, has."""
+    """Something that must not happen has happened."""
 
 
 class Ended(NamedTuple):
@@ -55,11 +55,11 @@ class Ended(NamedTuple):
 def run_all(
     work: Callable[[Item], str], items: Iterable[Item], limits: Limits, jobs: int, size: int = 1
 ) -> Iterator[tuple[Item, Ended]]:
-    """Do the work on items in children, so many at a time, and in each so many items in turn.
+    """Do the work on items in children: `jobs` children at a time, each with `size` items in turn.
 
-    work: runs in an empty directory, says what it found, and raises Fault for a fault
+    work: runs in an empty directory, returns what it found, and raises Fault for a fault
 
-    Yields what came of each item as children end; where one dies, the next one has the rest of its items.
+    Yields what came of each item as children end; where a child dies, another one gets the rest of its items.
     """
     stream, again, running = iter(items), list[list[Item]](), dict[int, _Child[Item]]()
     looked = time.monotonic()
@@ -101,7 +101,7 @@ class _Child(Generic[Item]):
         self.descriptor, self._worked = os.pidfd_open(self.pid), -1
 
     def end_if_idle(self) -> None:
-        """End it where neither it nor what it has started has worked since this was asked before."""
+        """End the child if neither it nor what it has started has used CPU time since the last call."""
         before, self._worked = self._worked, _worked(self.pid)
         if self._worked == before:
             os.kill(self.pid, signal.SIGALRM)
@@ -128,7 +128,7 @@ class _Child(Generic[Item]):
             os._exit(status)
 
     def end(self) -> list[Ended]:
-        """Kill what still runs; return what was found of the items until the process ended."""
+        """Kill what still runs; return what was found for each item until the process ended."""
         with suppress(ProcessLookupError):
             os.killpg(self.pid, signal.SIGKILL)  # what it has started, too
         _, status, usage = os.wait4(self.pid, 0)
@@ -167,7 +167,7 @@ def _worked(group: int) -> int:
 
 
 def memory_of_this_process() -> tuple[int, int]:
-    """Return the bytes of address space, and of memory in use."""
+    """Return the bytes of address space and of memory in use."""
     size, resident = Path("/proc/self/statm").read_text().split()[:2]
     return int(size) * resource.getpagesize(), int(resident) * resource.getpagesize()
 

@@ -17,7 +17,7 @@ NO_MEMORY = ("Unable to allocate", "MemoryError", "bad_alloc", "memory is short"
 LONGEST = 2_000  # characters of a line on standard error
 KEPT = "see --resume"  # ends the line on what an interrupted run has kept
 TOLD = ("left out", "sets how many are", KEPT, "--strict refuses them")  # ends of lines that are no errors
-KEPTS = (".part", ".part.log")  # ends of the names of its files
+KEPTS = (".part", ".part.log")  # ends of the names of the files that it has kept
 
 
 class Done(NamedTuple):
@@ -29,7 +29,7 @@ class Done(NamedTuple):
 
 
 def d2c(*arguments: str, stdin: Path | None = None) -> Done:
-    """Run a command in the directory of this process. Raises Fault where it ended as none may."""
+    """Run a command in the directory of this process. Raises Fault where it ended as no command may."""
     with tempfile.TemporaryDirectory(prefix="out.", dir="..") as beside:
         files = [Path(beside) / name for name in ("out", "err")]
         before = {*os.listdir()}

@@ -79,7 +79,7 @@ ENDINGS = (
 
 
 def group(model: Model) -> Group:
-    """Return the kinds; `d2c corpus` is given this model, and works in its own process."""
+    """Return the kinds; `d2c corpus` is given this model, and its only worker is its own process."""
 
     def here(judge: Callable[[Case], str]) -> Callable[[Case], str]:
         def judged(case: Case) -> str:
@@ -119,11 +119,11 @@ class Here:
         return answers
 
     def renew(self, worker: int) -> None:
-        """Do nothing: this worker stays."""
+        """Do nothing: this process stays the worker."""
 
 
 def column(rng: Random) -> pa.Array:
-    """Return four values of any type: text, bytes that are none, lists of these, and what is no text."""
+    """Return four values of any type: text, bytes that are no text, lists of these, and other things."""
     values = rng.choices(BYTES, k=4)
     raw = pa.array(values, pa.binary())
     words = pa.array([rng.choices(BYTES, k=rng.randrange(4)) for _ in values], pa.list_(pa.binary()))
@@ -162,7 +162,7 @@ def _corpus(rng: Random, kind: str, name: str, content: bytes) -> Case:
 
 
 def _judge_rows(case: Case) -> str:
-    """Parse what there is; rows have trees, or say why not, and no word is how Python shows bytes."""
+    """Parse a corpus. Raises Fault for a row with neither tree nor error, and for words such as "b'x'"."""
     case.put(Path())
     if d2c("corpus", *case.given["arguments"]).status == REFUSED:
         return "refused"
@@ -186,7 +186,7 @@ def _manifest(rng: Random, kind: str) -> Case:
 
 
 def _judge_manifest(case: Case) -> str:
-    """Finish a job, change what it left, and go on: the same files, or one line."""
+    """Run a job to its end, change what it left, and go on: this leaves the same files, or is refused."""
     case.put(Path())
     d2c("corpus", *case.given["arguments"])
     whole, rng = _parts(), Random(case.given["seed"])
@@ -237,7 +237,7 @@ def _stream(rng: Random, kind: str) -> Case:
 
 
 def _judge_stream(case: Case) -> str:
-    """Run a script that leaves a stream open: it ends, and within a second all that it has started."""
+    """Run a script that leaves a stream open: it must end, and its workers at most a second later."""
     case.put(Path())
     with subprocess.Popen(
         [sys.executable, "open.py"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL

@@ -85,7 +85,7 @@ def of_words(rng: Random, text: bytes) -> bytes:
 
 
 def of_numbers(rng: Random, text: bytes) -> bytes:
-    """Make one number, or all that are the same, another one, huge, or none."""
+    """Replace one number, or all that are the same, by another one, a huge one, or nothing."""
     found = list(_NUMBER.finditer(text))
     if not found:
         return of_words(rng, text)
@@ -116,7 +116,7 @@ def of_columns(rng: Random, text: bytes) -> bytes:
 
 
 def of_confusables(rng: Random, text: bytes) -> bytes:
-    """Write some marks and letters as others that look alike, or put a byte order mark before some."""
+    """Write some marks and letters as others that look alike, or put byte order marks before them."""
     shown = list(text[:100_000].decode("utf-8", "replace"))
     places = [i for i, character in enumerate(shown) if character in CONFUSABLES]
     for i in rng.sample(places, min(len(places), rng.choice((1, 3, 100)))):

@@ -1,4 +1,4 @@
-"""Numbers and sizes of every field of every file of a model, a dozen extreme ones of each."""
+"""Extreme numbers and sizes for every field of every file of a model, a dozen for each field."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ import srsly
 import torch
 
 EXTREMES = [0, -1, 2**31, 2**63, 10**400, -(10**400), 1e308, -1e308, 5e-324, 1e31, "", [2**40] * 9]
-SIZES = [0, 2, 1_000]  # times as many, of what has a size
-NEW = [-1, 0, 1, 2**31 - 1, -(2**31), 1e38, float("nan"), float("inf")]  # of an array; then four sizes
+SIZES = [0, 2, 1_000]  # so many times the entries of a list, mapping or text
+NEW = [-1, 0, 1, 2**31 - 1, -(2**31), 1e38, float("nan"), float("inf")]  # in an array; four sizes follow
 _MANY = 28  # fields of an object at most; what has more is a mapping
-_MOST = 1_000_000  # entries
-_UNREAD = "card.json", "tokenizer_config.json"  # of which nothing is computed
+_MOST = 1_000_000  # entries after an edit
+_UNREAD = "card.json", "tokenizer_config.json"  # files from which nothing is computed
 
 
 class Edit(NamedTuple):
-    """One of the dozen edits of a field: its file, keys to it from what that holds, and a number."""
+    """One of the dozen edits of a field: its file, the keys that lead to it there, and the edit's number."""
 
     model: Path
     file: str
@@ -34,15 +34,15 @@ class Edit(NamedTuple):
 
 
 class Format(NamedTuple):
-    """How files are read as containers in containers, and written; `write` is also given what was read."""
+    """How files are read, as nested containers, and written; `write` is also given the old bytes."""
 
     read: Callable[[bytes], Any]
     write: Callable[[Any, bytes], bytes]
 
 
 def edits_of(models: Iterable[Path], rng: Random) -> Iterator[Edit]:
-    """Yield all edits of each field in the first of the models that has it in a file of this name; none of
-    files in a format of their library's own."""
+    """Yield all edits of each field, in the first of the models that has the field in a file of this name.
+    Files in formats that only their libraries know are left out."""
     seen = set[Any]()
     for model in models:
         for file in sorted(path for path in model.rglob("*") if path.is_file() and path.name not in _UNREAD):
@@ -59,8 +59,8 @@ def edits_of(models: Iterable[Path], rng: Random) -> Iterator[Edit]:
 def _ways(
     rng: Random, value: Any, way: tuple[Any, ...] = (), names: tuple[Any, ...] = ()
 ) -> dict[tuple[Any, ...], tuple[Any, ...]]:
-    """Return the keys to one place of each field by its names: all values of a list or of a large mapping are
-    one field."""
+    """Return, by the names of each field, the keys to one place of it: all values of a list or of a large
+    mapping are one field."""
     found, keys = dict[tuple[Any, ...], tuple[Any, ...]](), keys_of(value)
     many = isinstance(value, list | tuple) or len(keys) > _MANY
     for key in rng.sample(keys, min(len(keys), _MANY)):
@@ -70,12 +70,12 @@ def _ways(
 
 
 def keys_of(value: Any) -> list[Any]:
-    """Return the keys of what is in a container; of anything else none."""
+    """Return the keys of a container's values; none for anything else."""
     return [*value] if isinstance(value, dict) else [*range(len(value))] if isinstance(value, list) else []
 
 
 def edited(edit: Edit) -> bytes:
-    """Return the file after an edit; where its format cannot hold that, after the next one of the dozen."""
+    """Return the file after an edit, or, if its format cannot hold the new value, after the next edit."""
     content, kind = (edit.model / edit.file).read_bytes(), FORMATS[Path(edit.file).suffix]
     *above, key = edit.way
     for number in range(edit.number, edit.number + len(EXTREMES)):
@@ -87,7 +87,7 @@ def edited(edit: Edit) -> bytes:
 
 
 def extreme(value: Any, number: int) -> Any:
-    """Return what takes the place of a value: numbers, or other sizes of what has one."""
+    """Return what takes the place of a value: an extreme number, or another size of a value with a size."""
     if isinstance(value, torch.Tensor):
         return torch.from_numpy(_array(value.numpy(), number))
     if isinstance(value, np.ndarray):

@@ -17,7 +17,7 @@ from d2c.trees.formats.brackets import read_brackets, save_brackets
 __all__ = ["MODELS", "ROUTES", "fit", "route_class", "sample", "trained"]
 
 SAMPLE = Path(__file__).resolve().parents[2] / "data" / "sample" / "train.mrg"
-TREES = 120  # that is learned from
+TREES = 120  # to learn from
 ROUTES = {  # routes with the encodings of their labels
     **{f"reduction-{encoding}": ("reduction", encoding) for encoding in ("direct", "delta", "spine")},
     **{route: (route, "direct") for route in ("labeler", "cky", "rules", "combined")},

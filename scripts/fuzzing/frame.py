@@ -20,9 +20,9 @@ FAULT, CASE, FILES = "fault.txt", "case.json", "files"
 class Case(NamedTuple):
     """Something that is tried.
 
-    kind:  how it is counted, and by whose judge it is tried
-    files: what they hold, by their paths; None: the file is gone
-    given: what else the judge is to know, as JSON has it
+    kind:  the kind under which it is counted, and whose judge tries it
+    files: their contents, by path; None: the file is deleted
+    given: what else the judge has to know, as JSON has it
     """
 
     kind: str
@@ -34,12 +34,12 @@ class Case(NamedTuple):
         for name, content in self.files.items():
             file = directory / name
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.unlink(missing_ok=True)  # perhaps a link to a good one
+            file.unlink(missing_ok=True)  # it may be a link to a good file
             if content is not None:
                 file.write_bytes(content)
 
     def save(self, directory: Path) -> None:
-        """Keep it in a directory, made if absent."""
+        """Keep the case in a directory, made if absent."""
         self.put(directory / FILES)
         said = {"kind": self.kind, "files": [*self.files], "given": self.given}
         (directory / CASE).write_text(json.dumps(said) + "\n")
@@ -54,9 +54,9 @@ class Case(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """How cases are made, of the kind's name, and judged in an empty directory.
+    """How cases are made, given the kind's name, and judged in an empty directory.
 
-    The judge says `read` or `refused`, and raises `children.Fault`.
+    The judge returns `read` or `refused`, or raises `children.Fault`.
     """
 
     make: Callable[[Random, str], Case]

@@ -52,7 +52,7 @@ def group(model: Model) -> Group:
 
 
 def with_model(model: Model, judge: Callable[[Case], str]) -> Callable[[Case], str]:
-    """Return the judge where commands find MODEL, which is this one and loaded already."""
+    """Return the judge with commands that find this model, which is loaded already, under the name MODEL."""
 
     def judged(case: Case) -> str:
         Model.load = lambda *_, **__: model  # type: ignore[method-assign]
@@ -63,7 +63,7 @@ def with_model(model: Model, judge: Callable[[Case], str]) -> Callable[[Case], s
 
 
 def content(rng: Random, kind: str, seed: bytes) -> bytes:
-    """Return a good text of a kind, broken; at times a deep or long one, perhaps whole."""
+    """Return a good text of a kind, broken; at times a deep or long text, perhaps left whole."""
     if rng.random() < EXTREME:
         seed = seeds.extreme(rng, kind)
         if rng.random() < 0.5:
@@ -211,7 +211,7 @@ def read_all(path: str, shown: str) -> None:
 
 
 def same(before: Iterator[CTree], after: Iterator[CTree], format_name: str) -> None:
-    """Raise Fault unless the trees are the same, but for what the format cannot hold."""
+    """Raise Fault unless the trees are the same, except for what the format cannot hold."""
     try:
         for number, (one, other) in enumerate(zip(before, after, strict=True), 1):
             expected = as_held(one, format_name)
@@ -226,9 +226,9 @@ def same(before: Iterator[CTree], after: Iterator[CTree], format_name: str) -> N
 def as_held(ctree: CTree, format_name: str) -> CTree:
     """Return the tree as a format holds it, as docs/treebanks.md has it.
 
-    A root called as wrappers are, with one child (VROOT, where punctuation was moved), is read as
-    a wrapper. Graph formats call a wrapper without a label TOP. Formats in brackets read -LRB- as one, but
-    where it is all of a tag or label. No-break spaces stand for blanks.
+    A root with the label of a wrapper and one child (VROOT, where punctuation was moved) is read as a
+    wrapper. Graph formats call a wrapper without a label TOP. Formats in brackets read -LRB- as a bracket,
+    except where it is the whole of a tag or label. No-break spaces stand for blanks.
     """
     ctree = unwrap(ctree, clean=False) if ctree.top is None else ctree
     holds, tokens, labels, top = FORMATS[format_name].holds, ctree.tokens, ctree.labels, ctree.top
@@ -250,7 +250,7 @@ def as_held(ctree: CTree, format_name: str) -> CTree:
 
 
 def _with_marks(tokens: Tokens) -> Tokens:
-    """Return words of whose lemma and morphology `--` says that nothing is known, whatever said so."""
+    """Return words with `--` for each lemma and morphology that is not known, however that was written."""
     lemmas, morphs = (
         known_column("--" if value in ("", "_") else value for value in column or ())
         for column in (tokens.lemmas, tokens.morphs)

@@ -50,11 +50,11 @@ DTYPES = "int8 int64 uint8 uint64 float16 float64 bool complex64 S4 U2 >i4"
 _EXTREME = ", extreme"  # at the end of names of kinds
 BUNDLED = fitted.SAMPLE.parents[1] / "models"
 GIVEN = "gold", "pipeline"  # d-parsers of models that are given d-trees
-OTHERS = *GIVEN, "cmd"  # and of one that is given a command
+OTHERS = *GIVEN, "cmd"  # the last one needs a command
 
 
 class Hostile:
-    """What runs code when it is unpickled."""
+    """An object that runs code when it is unpickled."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return os.mkdir, (RAN,)
@@ -107,7 +107,7 @@ def make(directory: Path, rng: Random, model: str) -> Case:
 
 
 def broken(rng: Random, file: Path, other: Path) -> bytes | None:
-    """Return the content of a file after something that fits its kind, or any file, was done to it."""
+    """Return the content of a file after an edit that fits its kind, or any file; None: it is deleted."""
     content = file.read_bytes()
     if rng.random() < 0.25:
         start = content[: rng.randrange(len(content) + 1)]
@@ -150,7 +150,7 @@ def edit(rng: Random, value: Any) -> None:
             del container[key]
         case 1:
             other, below = rng.choice(places)
-            container[key] = deepcopy(other[below])  # which container may be in
+            container[key] = deepcopy(other[below])  # the container may be in it
         case 2 if isinstance(container[key], int | float):
             container[key] *= rng.choice((-1, 2, 0, 1e3, 10**6))
         case 2 if isinstance(container[key], list | str):
@@ -185,7 +185,7 @@ def of_zip(rng: Random, content: bytes) -> bytes:
 
 
 def of_array(rng: Random, content: bytes) -> bytes:
-    """Return an array of another type or shape, with other values, or with a header that tells no truth."""
+    """Return an array of another type or shape, with other values, or with a header that is false."""
     if rng.random() < 0.1:
         return content.replace(b"'shape': (", b"'shape': (%d, " % rng.choice((2**20, 2**45, 2**62, -1)), 1)
     array = np.load(io.BytesIO(content), allow_pickle=False)
@@ -226,8 +226,8 @@ KINDS = {".json": of_json, ".npz": of_zip, ".pt": of_zip, "": of_messages}  # by
 
 
 def extreme_cases(places: Sequence[Path]) -> Callable[[Random, str], Case]:
-    """Return what makes cases, whichever kind it is asked for: all edits of fields, in an order that the
-    first numbers say."""
+    """Return a function that makes cases, whichever kind it is asked for: all edits of fields, in an order
+    that the first random numbers decide."""
     left = list[fields.Edit]()
 
     def make(rng: Random, _: str) -> Case:
@@ -242,8 +242,8 @@ def extreme_cases(places: Sequence[Path]) -> Callable[[Random, str], Case]:
 
 
 def judge_extreme(place: Path, case: Case) -> str:
-    """Load the broken model and parse a sentence with it: `read`, its confidences probabilities, or
-    `refused`."""
+    """Load the broken model and parse a sentence with it: `read` or `refused`. Raises Fault, also where
+    confidences are no probabilities."""
     model, dparser = Path("model"), read_model_settings(place).dparser
     shutil.copytree(place, model, copy_function=os.link)
     case.put(model)
@@ -267,7 +267,7 @@ def judge_extreme(place: Path, case: Case) -> str:
 
 
 def seal(model: Path) -> None:
-    """Say the digests that the model's files have now."""
+    """Write the digests that the model's files have now into its settings."""
     path = model / SETTINGS
     settings = json.loads(path.read_text(encoding="utf-8"))
     settings["files"] = digests(model, [part.name for part in model.iterdir() if part.is_dir()])
@@ -292,7 +292,7 @@ def judge(directory: Path, case: Case) -> str:
         if done.status != REFUSED:
             said = "read"
             [ctree] = read_treebank("x", "discbracket")
-            # A tree that no format holds: say, with a label that is a blank.
+            # ERROR: the model's tree fits in no format; it may have a label that is a blank.
             if ctree.tokens.forms != (("ERROR",) if done.status == PARTLY else words):
                 raise Fault(f"the tokens are not those of the sentence: {ctree}")
             Path("x").unlink()

@@ -67,9 +67,9 @@ def shared_pattern(rng: Random, depth: int = 0) -> str:
 
 
 class _Grammar:
-    """Derives a pattern of all that the language has; of a few of them it cannot be read.
+    """Derives patterns with all that the language has; a few of them are refused.
 
-    names: that nodes have so far; hidden: nodes are under a negation, and have none
+    names: of nodes so far; hidden: whether nodes are under a negation, where they get no names
     """
 
     def __init__(self, rng: Random) -> None:
@@ -129,8 +129,8 @@ def judged_with_nltk(case: Case) -> str:
 
 
 def judged(case: Case) -> str:
-    """Search a tree alone, and twice in a batch. Raises Fault for what takes long, and for matches that are
-    found twice, or not in each."""
+    """Search a tree alone, and twice in a batch. Raises Fault for a search that takes long, and for matches
+    that are found twice, or not in both trees."""
     text, found = case.given["pattern"], Tree(HEADED(parse_bracket(case.given["tree"])))
     begin, count = time.process_time(), MOST
     try:

@@ -34,7 +34,7 @@ def treebank(rng: Random, format_name: str) -> bytes:
 
 
 def writer(format_name: str) -> Writer[CTree] | None:
-    """Return what writes trees in a format: JSON lines as `d2c parse` does."""
+    """Return the writer of a format, JSON lines as of `d2c parse`; None if d2c does not write it."""
     if format_name == "json":
         return Writer(lambda ctree, _: format_json(Sentence(ctree.tokens, ctree=ctree)))
     return FORMATS[format_name].write
@@ -97,7 +97,7 @@ def extreme(rng: Random, kind: str) -> bytes:
 
 
 def _ctree(shape: str, size: int) -> CTree:
-    """Return a tree of one of SIZES; of so many nodes, or of one with so many tokens."""
+    """Return a tree of one of the shapes in SIZES: with so many nodes, or one node over so many tokens."""
     if shape == LONG:
         return CTree(_tokens(size), ("X",), (tuple(range(size)),))
     n = size if shape == COMB else 1

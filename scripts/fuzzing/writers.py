@@ -1,7 +1,7 @@
 """Two writers on one output: two processes begin a command at nearly the same time, each with its own input.
 
-What is there in the end is the whole output of one of them, nothing else is left, and a writer that is
-refused is told that another one writes, or has written.
+In the end there must be the whole output of one of them and nothing else, and a writer that is refused must
+be told that another one writes or has written.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from fuzzing.inputs import MODEL, with_model
 
 LIMITS = Limits(30, 4_000_000_000)
 OUTPUT = "out"
-LATER = ("is a model already", "has a job", "it has changed since")  # what is said of one that is there
-MEANWHILE = ("another process",)  # and of one that is being written
+LATER = ("is a model already", "has a job", "it has changed since")  # said where an output is there already
+MEANWHILE = ("another process",)  # said where an output is being written
 
 
 class Writes(NamedTuple):
-    """A command, with {} for the name of its input, and what it makes: the end of that name, which parts of
-    it are the same whenever it is made.
+    """A command, with {} for the name of its input and OUT for that of its output.
 
-    again: it replaces what is there
+    ending: of the output's name; parts: beginnings of names of files that are the same whenever they are made
+    again:  whether the command replaces an output that is there
     """
 
     arguments: str
@@ -67,7 +67,7 @@ def group(model: Model) -> Group:
 
 
 def _pair(rng: Random, kind: str) -> Case:
-    """Return two inputs, and when the second writer begins: after this share of the time of the first."""
+    """Return two inputs, and after which share of one command's time the second writer begins."""
     files = dict[str, bytes]()
     for name, words in (("a", ("the", "dog")), ("b", ("her", "cat", "now"))):
         count = rng.randint(3, 12)
@@ -123,7 +123,7 @@ def _output(writes: Writes) -> str:
 
 
 def _made(writes: Writes) -> dict[str, bytes]:
-    """Return the files of an output, as far as they are the same whenever it is made."""
+    """Return the files of an output that are the same whenever it is made."""
     output = Path(_output(writes))
     files = [output] if output.is_file() else [file for file in output.rglob("*") if file.is_file()]
     found = {str(file.relative_to(output)): file.read_bytes() for file in files}

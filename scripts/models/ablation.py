@@ -1,17 +1,17 @@
-"""What `en` and `en-small` owe to each source, and to teachers: F1 on dev parts, with and without them.
+"""What each source, and the teachers, give to `en` and `en-small`: F1 on dev parts with and without them.
 
     python scripts/models/ablation.py encoder --words 1400000 [--models DIR] [-o DIR] [--seed N]
     python scripts/models/ablation.py distillation [--models DIR] [-o DIR]
 
-`encoder`: the network of `en` learns from its encoder alone, in two passes over so many words of what `en`
-learns from, of each row as many: what is added takes room from the rest. Single d-trees, by the reduction. It
-is for a GPU: a core takes more than an hour for a row.
+`encoder`: the network of `en` is trained anew from its encoder, in two passes over --words words drawn from
+the sources of a row. Every row has as many words, so a source that is added takes room from the others. The
+reduction converts single d-trees. This is for a GPU: one core takes more than an hour for a row.
 
 `distillation`: `en-small`, and what its recipe makes without lessons, trained from scratch: about an hour.
 
-Models, and silver trees, are those that `scripts/build_models.py` left in --models. Words given, tags
-predicted; EVALB, `collins.prm`; points and p of paired approximate randomisation. What rows have found is
-kept in -o, and not looked for again. Reads $D2C_TREEBANKS (default ../shared/treebanks).
+Models and silver trees are the ones that `scripts/build_models.py` left in --models. Words are given, tags
+predicted. F1: EVALB, `collins.prm`; points and p: paired approximate randomisation. The results of a row are
+kept in -o and not computed again. Reads $D2C_TREEBANKS (default ../shared/treebanks).
 """
 
 from __future__ import annotations
@@ -52,14 +52,14 @@ from treebanks.penn import penn_trees, to_penn, write_parts
 from treebanks.silver import agrees, silver_pairs
 
 WHOLE = RECIPES["en"]
-LESSONS = {"masc-text": "masc-text", "EWT": "ewt"}  # silver sources, as rows call them
+LESSONS = {"masc-text": "masc-text", "EWT": "ewt"}  # lessons, by the names that rows give their sources
 TREEBANKS = {data.name: data for data in WHOLE.data}
 GOLD, SILVER = ("CRAFT", "GENIA", "MASC"), ("GUM", "EWT", "masc-text")
-CRAFT_DEV = 4  # every fourth sentence of it
+CRAFT_DEV = 4  # every fourth sentence of CRAFT's dev part is scored
 PUPIL = "en-small"
 
-# Files of GUM name no documents, which are in the order of their names: where a genre begins was read off
-# by eye, from the sentences before and after.
+# Files of GUM do not name their documents, which are in the order of their names. Where a genre begins (the
+# number of its first sentence) was found by eye, from the sentences before and after.
 TRAIN_GENRES = {
     **{"academic": 0, "bio": 489, "court": 1126, "interview": 1528},
     **{"news": 2403, "speech": 3019, "textbook": 3602, "voyage": 4212},
@@ -78,16 +78,17 @@ GROUPS = {
     "other genres": OTHERS,
 }
 TABLES = "encoder", "distillation"
-PASSES = 2.0  # over what the rows of the first table learn from
-Found = Mapping[str, Sequence[Matches]]  # of each part what is found of its sentences
+PASSES = 2.0  # over the training words of a row of the first table
+Found = Mapping[str, Sequence[Matches]]  # by part, the matches of each of its sentences
 
 
 @dataclass(frozen=True)
 class Row:
     """What is scored, and the row that it is compared with.
 
-    sources: what a network learns from; none: a model is scored, or, `anew`, what its recipe makes without
-             lessons
+    sources: what a network learns from; if there are none, PUPIL is scored, or, with `anew`, what its recipe
+             makes without lessons
+    than:    the name of the other row
     """
 
     name: str
@@ -107,7 +108,7 @@ def rows_of(table: str) -> list[Row]:
 
 
 def by_genre(path: Path, begins: Mapping[str, int]) -> dict[str, list[CTree]]:
-    """Return the trees of a file of GUM, those of `penn_trees`, by genre. Raises FormatError."""
+    """Return the trees that `penn_trees` yields of a file of GUM, by genre. Raises FormatError."""
     names, trees = [*begins], {name: list[CTree]() for name in begins}
     for number, (ctree, dtree) in enumerate(silver_pairs(path, all_of_them=True)):
         converted = to_penn(ctree) if agrees(ctree, dtree) else None
@@ -129,12 +130,13 @@ def trees_of(source: str, treebanks: Path, models: Path, kept: Path) -> Path:
 
 @cache
 def trees_in(file: Path) -> list[CTree]:
-    """Return the trees of a file, which many rows share."""
+    """Return the trees of a file; cached, as many rows share them."""
     return [*CLEANED(file)]
 
 
 def shares_of(files: Mapping[str, Path], words: int) -> dict[Path, float]:
-    """Return how often each file's trees are in so many words, with the recipe's shares among each other."""
+    """Return how often the trees of each file are to be taken, to have so many words in all; shares keep the
+    recipe's proportions."""
     shares = {file: WHOLE.shares.get(LESSONS.get(name, name), 1.0) for name, file in files.items()}
     total = sum(share * sum(len(ctree.tokens) for ctree in trees_in(file)) for file, share in shares.items())
     return {file: share * words / total for file, share in shares.items()}
@@ -149,7 +151,7 @@ def dev_parts(treebanks: Path) -> dict[str, list[CTree]]:
 
 
 def scored(directory: Path, parts: Mapping[str, list[CTree]]) -> dict[str, list[list[int]]]:
-    """Return of each sentence of each part the constituents of gold, those found, and those found rightly."""
+    """Return, for each sentence of each part, how many constituents gold, the model and both have."""
     model, found = Model.load(directory), dict[str, list[list[int]]]()
     for name, gold in parts.items():
         scores = metric_for(gold).score(gold, model.parse(map(untagged, gold)))
@@ -158,14 +160,14 @@ def scored(directory: Path, parts: Mapping[str, list[CTree]]) -> dict[str, list[
 
 
 def learn(parts: tuple[Path, Path], seed: int, directory: Path) -> None:
-    """Leave in a directory what has learned from the first of two files."""
+    """Train a model on the first of two files, the second being held out, and leave it in a directory."""
     place = str(encoder_of(str(WHOLE.encoder)))
     spec = WHOLE.spec(*parts, CLEANED, epochs=PASSES, seed=seed, transformer=place)
     train_models(replace(spec, routes=("reduction",)), [directory], say)
 
 
 def score_row(row: Row, treebanks: Path, models: Path, kept: Path, words: int, seed: int) -> Found:
-    """Return what the model of a row finds of each part, trained unless that is kept."""
+    """Return the matches of a row's model on each part; the model is trained only if they are not kept."""
     drawn = f"{words}-{seed}-" if row.sources else ""
     file = kept / f"{drawn}{row.name.replace(' ', '-')}.json"
     if not file.is_file():
@@ -187,12 +189,12 @@ def score_row(row: Row, treebanks: Path, models: Path, kept: Path, words: int, s
 
 
 def of_parts(found: Found, parts: Iterable[str]) -> list[Matches]:
-    """Return what is found of the sentences of some parts."""
+    """Return the matches of the sentences of some parts."""
     return [*chain.from_iterable(found[part] for part in parts)]
 
 
 def lines_of(found: Mapping[str, Found], groups: Mapping[str, Sequence[str]]) -> list[Line]:
-    """Return of each row F1 on groups of parts."""
+    """Return a line for each row: F1 on each group of parts."""
     return [
         [name, *(sum(of_parts(own, parts), Matches()).f1 for parts in groups.values())]
         for name, own in found.items()
@@ -202,7 +204,7 @@ def lines_of(found: Mapping[str, Found], groups: Mapping[str, Sequence[str]]) ->
 def differences(
     rows: Iterable[Row], found: Mapping[str, Found], groups: Mapping[str, Sequence[str]]
 ) -> Iterator[Line]:
-    """Yield of each row that is compared with another one points and p on groups of parts."""
+    """Yield a line for each row that is compared with another: points and p on each group of parts."""
     for row in rows:
         if row.than is not None:
             one, other = found[row.than], found[row.name]

@@ -37,19 +37,20 @@ from models.teaching import KEPT, taught
 from treebanks.generated import GENERATED, generated_trees
 from treebanks.penn import write_parts
 
-LOG = "log.txt"  # of what was said while a model was built, over kills
-_WORDS = 20_000  # that teach what packed arcs count for
+LOG = "log.txt"  # what was said while a model was built, in all runs if some were killed
+_WORDS = 20_000  # of held-out trees, from which the weights of packed arcs are learned
 _HEADS_PER_WORD = 1.2  # 1.5 takes three times as long in the chart, and is no better (held-out trees)
-_TREES, _EPOCHS = 2_000, 2  # of each treebank, for the chart over what a d-parser finds; passes
-_ENOUGH = 0.25  # F1 by which another route must be better than the first, which starts quicker
+_TREES, _EPOCHS = 2_000, 2  # trees of each file for the chart's training over found d-trees; passes over them
+_ENOUGH = 0.25  # points of F1 by which another route must be better than the first, which starts quicker
 
-Parts = tuple[tuple[Path, Path], Read]  # files to learn from and held-out ones, and how they are read
+Parts = tuple[tuple[Path, Path], Read]  # the file to learn from, that of held-out trees; how they are read
 
 
 def build(recipe: Recipe, treebanks: Path, directory: Path, say: Progress) -> None:
     """Leave a model and its card in a directory, whole or not at all.
 
-    Models that the recipe needs are beside it, and so is the folder of what goes on after a kill.
+    The models that the recipe needs are beside the directory, and so is the folder with what a run after a
+    kill goes on from.
 
     Raises ModelError where a package or a treebank is missing.
     """
@@ -74,12 +75,12 @@ def build(recipe: Recipe, treebanks: Path, directory: Path, say: Progress) -> No
 
 
 def kept_of(directory: Path) -> Path:
-    """Return the folder of a model's checkpoints and log. Others may parse the same treebanks."""
+    """Return the folder of a model's checkpoints, log and parses: its own, as models parse the same files."""
     return directory.parent / KEPT / directory.name
 
 
 def logging_into(file: Path, say: Progress) -> Progress:
-    """Return what says progress, and adds it, with the time, to a file."""
+    """Return a function that says progress and adds it, with the time, to a file."""
 
     def tell(progress: object) -> None:
         say(progress)
@@ -92,8 +93,8 @@ def logging_into(file: Path, say: Progress) -> Progress:
 def parts_of(
     recipe: Recipe, treebanks: Path, models: Path, work: Path, say: Progress
 ) -> tuple[Parts, list[Path]]:
-    """Return what a recipe learns from and holds out, which is written into `work` where it mixes several
-    files, and the files of its lessons. models: the folder of its teachers"""
+    """Return the files that a recipe learns from and holds out, and the files of its lessons. Parts that mix
+    several files are written into `work`. models: the folder of its teachers"""
     if not recipe.english:
         [data] = recipe.data
         return ((treebanks / data.train, treebanks / data.dev), recipe.read), []
@@ -121,10 +122,10 @@ def train(
     work: Path,
     say: Progress,
 ) -> dict[str, Path]:
-    """Train models of each route of a recipe, in directories below `work`.
+    """Train a model for each route of a recipe; return their directories, below `work`, by route.
 
-    files, lessons: of treebanks and of silver trees, from which `parts` were drawn
-    kept:           for checkpoints
+    files, lessons: the files of treebanks and of silver trees from which `parts` were drawn
+    kept:           the folder for checkpoints
     """
     (train_file, held_out), read = parts
     own: dict[str, Any] = {"checkpoints": kept}  # one chart in each
@@ -151,9 +152,9 @@ def train(
 def complete(
     directory: Path, held_out: Iterable[CTree], learned: Iterable[CTree], small_letters: bool
 ) -> None:
-    """Teach a model, which has become another one, how far its confidences can be trusted.
+    """Calibrate the confidences of a model, which has changed since, on held-out trees, and save it.
 
-    small_letters: as of `Model`; it has learned from such sentences
+    small_letters: as of `Model`; true where it has learned from sentences without capitals
     """
     model = Model.load(directory)
     model.small_letters = small_letters
@@ -162,10 +163,10 @@ def complete(
 
 
 def recalibrate(recipe: Recipe, directory: Path, treebanks: Path, say: Progress) -> None:
-    """Fit the confidences of a model that is there anew, on the trees that its recipe holds out; all else of
-    it stays. Teachers, if silver trees are not kept, are beside it.
+    """Fit the confidences of an existing model anew, on the trees that its recipe holds out, and change
+    nothing else. Its teachers must be beside it, unless the silver trees are kept.
 
-    Raises ModelError for converters: what they convert is not held out.
+    Raises ModelError for converters, which have no confidences to be fitted.
     """
     if recipe.converts:
         raise ModelError(f"{recipe.name}: converts d-trees of others, and has no confidences to be fitted")
@@ -178,8 +179,8 @@ def recalibrate(recipe: Recipe, directory: Path, treebanks: Path, say: Progress)
 def learn_over_dtrees(
     directory: Path, recipe: Recipe, ctrees: Iterable[CTree], held_out: Sequence[CTree], say: Progress
 ) -> None:
-    """Have the chart of a model learn over what its d-parser finds of c-trees: of one on an encoder packed
-    arcs, whose weights are learned from some of the held-out trees."""
+    """Train the chart of a model further, over the d-trees that its d-parser finds for c-trees. On an encoder
+    these have packed arcs, whose weights are learned from some of the held-out trees."""
     model = Model.load(directory)
     chart = cast(Any, model.route)
     if recipe.encoder:
@@ -196,15 +197,15 @@ def learn_over_dtrees(
 
 
 def parsed(model: Model, ctrees: Iterable[CTree]) -> tuple[Sequence[CTree], list[DTree]]:
-    """Return gold trees with predicted tags, and what a model's d-parser finds of them."""
+    """Return gold trees with predicted tags, and the d-trees that a model's d-parser finds for them."""
     gold = [*ctrees]
     dtrees = [*model.parse_dependencies(map(untagged, gold))]
     return with_tags_of(dtrees, gold), dtrees
 
 
 def unlearned(read: Read, files: Iterable[Path], parts: tuple[Path, Path]) -> Iterator[CTree]:
-    """Yield trees that teach the chart: of each file some that are in no part, since the d-parser is too sure
-    of those that it has learned from; where there are not enough, all that are not held out."""
+    """Yield the trees that teach the chart: some trees of each file that are in neither part, since the
+    d-parser is too sure of those that it has learned from; if these are few, all that are not held out."""
     train, held_out = ({*part.read_text(encoding="utf-8").splitlines()} for part in parts)
     for file in files:
         ctrees = ((format_bracket(ctree), ctree) for ctree in read(file))
@@ -217,8 +218,8 @@ def unlearned(read: Read, files: Iterable[Path], parts: tuple[Path, Path]) -> It
 def finish(
     recipe: Recipe, trained: Mapping[str, Path], parts: Parts, treebanks: Path, new: Path, say: Progress
 ) -> tuple[list[Score], dict[str, str]]:
-    """Leave the model of the route to be taken in a new directory; return its scores on dev parts, and what
-    else is measured."""
+    """Copy the model of the route to be taken into a new directory; return its scores on dev parts, and the
+    notes for its card: what else was measured."""
     chosen, notes = next(iter(trained)), dict[str, str]()
     if len(trained) > 1:
         (_, held_out), read = parts
@@ -229,8 +230,8 @@ def finish(
 
 
 def rewrite(recipe: Recipe, directory: Path, treebanks: Path) -> None:
-    """Write a model that is there as models are kept now, with what its treebank says of words in text, and
-    score it again. Raises ModelError for converters: their d-parsers are others'."""
+    """Write an existing model in the format of today, learn again from its treebank where text is cut into
+    words, and score the model. Raises ModelError for converters, which have no d-parsers of their own."""
     if recipe.converts:
         raise ModelError(f"{recipe.name}: converts d-trees of others; build it again")
     model = Model.load(directory)
@@ -254,7 +255,7 @@ def dev_parts(recipe: Recipe, treebanks: Path) -> dict[str, Sequence[CTree]]:
 def measured(
     recipe: Recipe, directory: Path, gold: Mapping[str, Sequence[CTree]]
 ) -> tuple[list[Score], dict[str, str]]:
-    """Return the scores of a model on parts, and what else is measured."""
+    """Return the scores of a model on parts, and, of English models, what `of_english` measures."""
     model = Model.load(directory)
     rules = rules_of(directory, lambda: model)
     scores = [score(part, model, ctrees, rules) for part, ctrees in gold.items()]
@@ -264,7 +265,7 @@ def measured(
 def choose(
     recipe: Recipe, trained: Mapping[str, Path], held_out: Sequence[CTree], say: Progress
 ) -> tuple[str, dict[str, str]]:
-    """Return the route to be taken, by held-out trees, and how all of them do."""
+    """Return the route to be taken by F1 on held-out trees, and a note with the F1 of all routes."""
     f1 = {r: score("", Model.load(directory), held_out).f1 for r, directory in trained.items()}
     said = ", ".join(f"{route} {one:.2f}" for route, one in f1.items())
     say(f"{recipe.name}: F1 on held-out trees: {said}")
@@ -273,8 +274,8 @@ def choose(
 
 
 def of_english(model: Model, rules: TextRules, general: Sequence[CTree]) -> dict[str, str]:
-    """Return what else is measured of English models: everyday sentences, constructions, letters of one case
-    alone."""
+    """Return what else is measured of English models: everyday sentences, constructions, and text in small
+    letters or in capitals alone."""
     found = {name: "{:.1f} %, {:.1f} %".format(*score_everyday(model, rules, name)[name]) for name in LISTS}
     cases = ", ".join(f"{score('', model, recased(general, one)).f1:.2f}" for one in (str.lower, str.upper))
     return {

@@ -31,9 +31,9 @@ def write_card(
     notes: Mapping[str, str],
     log: Sequence[str] = (),
 ) -> None:
-    """Write both into the directory of a model.
+    """Write `card.json` and `README.md` into the directory of a model.
 
-    notes: what else was measured, by what it is; log: the lines of what was said while it was built
+    notes: other measurements, by their descriptions; log: the lines that were said while it was built
     """
     settings = read_model_settings(directory)
     own = {name: str(value) for name, value in recipe.settings.items()} | _drawn(recipe)
@@ -57,8 +57,8 @@ def write_card(
 def renew(
     directory: Path, recipe: Recipe, scores: Sequence[Score] = (), notes: Mapping[str, str] | None = None
 ) -> None:
-    """Write both anew for a model that is there, where it was scored again with these scores and notes beside
-    those that it has. Raises ModelError where it has no card."""
+    """Write both files of an existing model anew. If it was scored again, these scores replace its own, and
+    these notes are added to its own. Raises ModelError where it has no card."""
     card = read_json(directory / CARD)
     again = _scored(scores, {**card["notes"], **(notes or {})}) if scores else {}
     _write(directory, recipe, card | again)
@@ -70,7 +70,7 @@ def _scored(scores: Sequence[Score], notes: Mapping[str, str]) -> dict[str, Any]
 
 
 def _write(directory: Path, recipe: Recipe, built: Mapping[str, Any]) -> None:
-    """Write both with what a recipe says, and the size, beside what was found when the model was built."""
+    """Write both files: what was found when the model was built, its size, and what the recipe says."""
     said = {"elsewhere": recipe.elsewhere, "data": [*recipe.data, *recipe.texts], "ablation": recipe.ablation}
     card = {**built, "MB": _megabytes(directory), **said}
     text = json.dumps(card, ensure_ascii=False, indent=1, default=asdict)
@@ -84,7 +84,7 @@ def _megabytes(directory: Path) -> float:
 
 
 def _drawn(recipe: Recipe) -> dict[str, str]:
-    """Return how the training set was drawn, where that was not just all there is."""
+    """Return how the training set was drawn: shares, recased sentences and lessons, if any."""
     made = {f"{name} times": str(share) for name, share in recipe.shares.items()}
     made |= {"recased": str(recipe.recased)} if recipe.recased else {}
     made |= {one.name: f"{one.text}, parsed by {one}" for one in recipe.lessons}
@@ -92,7 +92,7 @@ def _drawn(recipe: Recipe) -> dict[str, str]:
 
 
 def commit() -> str:
-    """Return the commit of this repository, "unknown" where it is none."""
+    """Return the commit of this repository, "unknown" outside of Git."""
     command = ["git", "rev-parse", "HEAD"]
     run = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True)
     return run.stdout.strip() or "unknown"
@@ -114,7 +114,7 @@ def _readme(recipe: Recipe, card: Mapping[str, Any]) -> str:
         *_ablation(card["ablation"]),
         "## Data",
         Table(("treebank", "licence", "attribution"), data).markdown(),
-        *_log(card.get("log")),  # which models that were built before have not
+        *_log(card.get("log")),  # older cards have none
     ]
     return "\n\n".join(parts) + "\n"
 

@@ -1,12 +1,12 @@
 """Converters of d-trees that somebody else has made: by spaCy's English pipelines, or in UD treebanks.
 
-`en-clear` learns from gold d-trees of ClearNLP's convention, which CRAFT has, and from those that a pipeline
-predicts, with the tags that it predicts. What differs between them (`parataxis` and `nmod` in CRAFT are
-`appos` and `nummod` there, `root` is `ROOT`) is learned from both.
+`en-clear` learns from gold d-trees of ClearNLP's convention, which CRAFT has, and from d-trees and tags that
+a pipeline predicts. The two differ (CRAFT's `parataxis`, `nmod` and `root` are the pipeline's `appos`,
+`nummod` and `ROOT`), so the converter learns from both.
 
-`en-ud` learns from gold UD d-trees with silver c-trees, and from gold c-trees with the tags and d-trees of a
-parser on an encoder that learns here, from all gold UD d-trees at hand. These gold c-trees also teach it
-function tags.
+`en-ud` learns from gold UD d-trees with silver c-trees, and from gold c-trees with predicted tags and
+d-trees. The parser that predicts them has an encoder and is trained here, on all gold UD d-trees at hand.
+Gold c-trees also teach the converter function tags.
 """
 
 from __future__ import annotations
@@ -43,28 +43,28 @@ Pair = tuple[CTree, DTree]  # over the same tokens
 Read = Callable[[Path], list[CTree]]
 T = TypeVar("T")
 
-GOLD = {"sd": "Stanford", "ud": "gold UD"}  # d-trees, by what names of files say
+GOLD = {"sd": "Stanford", "ud": "gold UD"}  # conventions of gold d-trees, by the part of file names
 _PASSES = 6.0  # over UD treebanks
 
 
 def uncut(file: Path) -> list[CTree]:
-    """Return the c-trees of a file, with the hyphens of spaCy's pipelines and UD treebanks.
+    """Return the c-trees of a file; hyphens are words, as in spaCy's pipelines and UD treebanks.
 
-    Gold d-trees follow noun phrases within noun phrases, which are hidden nodes here: without them two of a
-    hundred constituents could not be reached.
+    Gold d-trees follow the noun phrases within noun phrases. These are hidden nodes here: without them two of
+    a hundred constituents could not be reached.
     """
     return list(penn_trees(file, hyphens=True, inner=True))
 
 
 def with_functions(file: Path) -> list[CTree]:
-    """Return the c-trees of a file over the words of `uncut`, with function tags, without hidden nodes."""
+    """Return the c-trees of a file over the words of `uncut`, with function tags and without hidden nodes."""
     return list(penn_trees(file, hyphens=True, functions=True))
 
 
 def gold_pairs(file: Path, convention: str, every: bool = False) -> Iterator[Pair]:
-    """Yield the trees of a file with the gold d-trees of a convention beside it, if there are any.
+    """Yield each c-tree of a file with its gold d-tree; nothing where no file of d-trees is beside it.
 
-    convention: a key of GOLD; every: also silver trees that contradict their d-trees
+    convention: that of the d-trees, a key of GOLD; every: also silver trees that contradict their d-trees
     """
     beside = file.with_name(file.name.replace(".mrg.", f".{convention}.conllu."))
     if beside == file or not beside.is_file():
@@ -82,8 +82,8 @@ def gold_pairs(file: Path, convention: str, every: bool = False) -> Iterator[Pai
 
 
 def parser_of(recipe: Recipe, treebanks: Path, work: Path, say: Progress) -> DependencyParser:
-    """Return whose tags and d-trees are converted beside gold ones: a pipeline, or what learns from UD
-    treebanks, which stays in `work`, a folder that is made if absent."""
+    """Return the parser whose tags and d-trees are converted, beside gold ones: a pipeline, or a parser
+    trained on UD treebanks, which is kept in the folder `work`, made if absent."""
     work.mkdir(parents=True, exist_ok=True)
     if recipe.pipeline:
         pipeline = PipelineSettings(pipeline=f"spacy:{recipe.pipeline}")
@@ -105,7 +105,7 @@ def parser_of(recipe: Recipe, treebanks: Path, work: Path, say: Progress) -> Dep
 
 
 def parted(items: Sequence[T]) -> tuple[list[T], list[T]]:
-    """Return what is learned from, and a fortieth, which selects among states."""
+    """Return the items to learn from, and a fortieth of all, in blocks, which selects among states."""
     parts: tuple[list[T], list[T]] = ([], [])
     for number, item in enumerate(items):
         parts[number // BLOCK % HELD_OUT == 0].append(item)
@@ -113,8 +113,8 @@ def parted(items: Sequence[T]) -> tuple[list[T], list[T]]:
 
 
 def predicted(ctrees: Sequence[CTree], dparser: DependencyParser, own_tags: bool = True) -> Iterator[Pair]:
-    """Yield the c-trees with the d-trees that are predicted for their words, and with predicted tags, unless
-    they are to keep their own tags."""
+    """Yield the c-trees with the d-trees that are predicted for their words. own_tags: both have the tags
+    that the d-parser predicts; otherwise those of the c-trees."""
     sentences = [ctree.tokens for ctree in ctrees]
     dtrees = [*dparser.parse(sentences)]  # whatever the tags of these words
     if own_tags and dparser.abilities.tags:
@@ -128,7 +128,7 @@ def predicted(ctrees: Sequence[CTree], dparser: DependencyParser, own_tags: bool
 def build_converter(
     recipe: Recipe, treebanks: Path, new: Path, work: Path, say: Progress
 ) -> tuple[list[Score], dict[str, str]]:
-    """Leave a converter in a directory; return its scores and its ceilings.
+    """Leave a converter in a directory; return its scores, and notes with its ceilings and function tags.
 
     A fortieth of the pairs selects its weights.
     """
@@ -162,10 +162,10 @@ def build_converter(
 def parsed_train(
     recipe: Recipe, file: Path, work: Path, dparser: DependencyParser, read: Read = uncut
 ) -> Iterator[Pair]:
-    """Yield the gold c-trees of a file that are learned from, with the tags and d-trees that are predicted
-    for them, which stay in `work`.
+    """Yield the gold c-trees of a training file that the recipe's share draws, with predicted tags and
+    d-trees, which are kept in `work`.
 
-    read: how the c-trees are read, `uncut` or with the same words
+    read: reads the c-trees: `uncut`, or another function that gives them the same words
     """
     [name] = (data.name for data in recipe.data if data.train == file.name)
     every = round(1 / recipe.shares.get(name, 1.0))
@@ -202,8 +202,8 @@ def add_functions(
 def tagged_parts(
     model: Model, recipe: Recipe, treebanks: Path, dparser: DependencyParser
 ) -> dict[str, tuple[list[CTree], list[CTree]]]:
-    """Return, of dev parts with function tags, gold c-trees with them, and what a model makes of these: tags
-    on the same trees, and on its own; d-trees and the tags of words are predicted for both."""
+    """Return, for each dev part with function tags, the gold c-trees, and c-trees with the model's function
+    tags: once the gold ones, once those that it converts itself. D-trees and tags of words are predicted."""
     parts, tag = dict[str, tuple[list[CTree], list[CTree]]](), model.functions
     if tag is None:
         return parts
@@ -220,14 +220,15 @@ def tagged_parts(
 
 
 def is_gold(file: Path) -> bool:
-    """Return whether a file has gold c-trees."""
+    """Return whether the c-trees of a file are gold: no gold UD d-trees are beside it."""
     return ".mrg" in file.name and not gold_of(file).is_file()
 
 
 def parts_to_score(
     recipe: Recipe, treebanks: Path, dparser: DependencyParser
 ) -> dict[str, tuple[list[CTree], list[Pair]]]:
-    """Return dev parts with their trees as shown and treebanks' tags, and what is converted."""
+    """Return, by the name of each dev part, its gold c-trees without hidden nodes, and pairs of c-trees and
+    the d-trees to be converted."""
     parts = {}
     for data in recipe.data:
         file = treebanks / data.dev

@@ -1,10 +1,10 @@
-"""Everyday sentences of English, and the constituents in them that any good parser finds: `everyday.txt`, and
-`constructions.txt`, with those on which parsers often fail.
+"""Everyday English sentences with the constituents that any good parser finds (`everyday.txt`), and sentences
+with constructions on which parsers often fail (`constructions.txt`).
 
     python scripts/models/everyday.py MODEL...
 
-Prints which share of the constituents a model finds, and in how many sentences all of them, by kind of
-sentence. Text is given; compared are labels and the letters and digits that a constituent has.
+Prints, by kind of sentence, the share of these constituents that a model finds, and of the sentences in which
+it finds them all. Models are given text; constituents are compared by label and by letters and digits.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _MARKS = re.compile(r"\[([A-Z|]+) |\]")
 
 @dataclass(frozen=True)
 class Everyday:
-    """A sentence: its kind, its text, and of each constituent its labels and the letters and digits before
-    and up to its end."""
+    """A sentence: its kind, its text, and the constituents wanted in it: the labels that each may have, and
+    the numbers of letters and digits before it and up to its end."""
 
     kind: str
     text: str
@@ -67,14 +67,14 @@ def _unmarked(line: str) -> tuple[str, tuple[tuple[tuple[str, ...], int, int], .
 
 
 def found(sentence: Everyday, ctree: CTree) -> int:
-    """Count which constituents that are wanted a tree has."""
+    """Count the wanted constituents that a tree has."""
     own = brackets(ctree)
     return sum(any((label, a, b) in own for label in labels) for labels, a, b in sentence.wanted)
 
 
 def score_everyday(model: Model, rules: TextRules, name: str) -> dict[str, tuple[float, float]]:
-    """Return, by the name of one of LISTS, and by kind of its sentences, how many of the constituents, and of
-    the sentences, are right, in %."""
+    """Return the percentages of constituents found, and of sentences in which all are found, for one of LISTS
+    (by its name) and for each kind of its sentences."""
     sentences = [*read_everyday(name)]
     words = ((form for form, *_ in rules.words(one.text)) for one in sentences)
     trees = model.parse(map(Tokens.untagged, words))

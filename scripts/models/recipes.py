@@ -17,7 +17,7 @@ from treebanks.penn import penn_trees
 
 @dataclass(frozen=True)
 class Data:
-    """A treebank, its files for train and dev, and whom to thank; a text without trees has no dev."""
+    """A treebank: its licence, whom to thank, its files for train and dev; text without trees has no dev."""
 
     name: str
     licence: str
@@ -28,7 +28,7 @@ class Data:
 
 @dataclass(frozen=True)
 class Ablation:
-    """What the parts of train give, as another script measured it: a table, and what it says of what."""
+    """What each source of the training set gives, as another script measured it: a table and its caption."""
 
     what: str
     header: tuple[str, ...]
@@ -39,25 +39,25 @@ class Ablation:
 class Recipe:
     """How a model is built.
 
-    what, language, licence, measured: what its card says
+    what, language, licence, measured: texts for its card
     read:     how the treebanks are read, for training and as gold
-    routes:   the first one is taken, unless another, or the chart, has an F1 that is more than 0.25 better
-    settings: of a training, and `tagger_epochs`, `tagger_folds`; of a converter, those of the chart
-    after:    the models that are built into the same folder before it
-    then:     those that it teaches, which are built with it
-    shares:   of treebanks and lessons, how often each sentence is in train, 1 where nothing is said; and of
-              generated trees, if they are
-    recased:  of the sentences in train so many once more, without capitals or in capitals
+    routes:   the first is taken, unless another has an F1 on held-out trees that is more than 0.25 better
+    settings: of the training, with `tagger_epochs` and `tagger_folds`; of a converter, those of its chart
+    after:    the models that it needs, which are built into the same folder before it
+    then:     the models that it teaches, which are built with it
+    shares:   how often each sentence of a treebank or lesson is in train, 1 where nothing is said; generated
+              trees are in train only if they have a share
+    recased:  the share of the sentences in train that are added without capitals or all in capitals
     lessons:  silver trees of text, which are in train, too
-    converts: where the model converts d-trees: their convention, as names of files say it: sd, ud
-    pipeline: of spaCy's kind, where it converts those of such pipelines
-    functions: the treebanks from which it learns to add function tags, if asked to
+    converts: the convention of the d-trees that the model converts, if it does, as in file names: sd, ud
+    pipeline: the spaCy pipeline whose d-trees it converts, if it does
+    functions: the treebanks from which it learns function tags
     encoder:  a package with a directory that `--transformer` takes
-    packages: whose versions the card says
-    english:  several treebanks in one convention; text is cut by rules for English
-    texts:    that lessons are of
+    packages: the packages whose versions the card says
+    english:  whether it learns from several treebanks in one convention, and rules for English cut its text
+    texts:    the texts of its lessons
     ablation: what its sources give
-    elsewhere: what else its card says, measured by other scripts, by what it is
+    elsewhere: what other scripts measured, by its description on the card
     """
 
     name: str
@@ -85,7 +85,7 @@ class Recipe:
     elsewhere: Mapping[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        """Return what is learned from how often, and with which settings."""
+        """Return how often each source is in train, and the settings."""
         named = [*(one.name for one in self.data), *(lesson.name for lesson in self.lessons)]
         sources = dict.fromkeys((*named, *self.shares))
         drawn = ", ".join(f"{name} {self.shares.get(name, 1.0):g} times" for name in sources)
@@ -93,7 +93,7 @@ class Recipe:
         return f"{drawn}; {settings}"
 
     def spec(self, train: Path, dev: Path, read: Read, **more: Any) -> TrainingSpec:
-        """Return what is to be trained on two files, with other settings beside its own.
+        """Return the training on these two files, with the recipe's settings and the others given.
 
         The tagger has its own number of passes and of folds: with a million words, ten folds of ten passes
         would take days.
@@ -136,7 +136,8 @@ def _tuples(value: Any) -> Any:
 
 
 def with_others(names: Iterable[str]) -> list[str]:
-    """Return models, those that they need and those that they teach, each after those that it needs."""
+    """Return these models, those that they need and those that they teach, in the order of recipes.toml:
+    each comes after the models that it needs."""
     wanted, left = set[str](), [*names]
     while left:
         recipe = RECIPES[left.pop()]

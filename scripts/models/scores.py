@@ -1,4 +1,4 @@
-"""How good a model is on a treebank: F1, and F1 where words are found by rules, too."""
+"""How good a model is on a treebank: F1 over given words, and over words that rules find in text."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ _WITHOUT_BLANKS = "ja", "th", "zh"  # between words
 
 Bracket = tuple[
     str, *tuple[int, ...]
-]  # a label, and letters and digits before and up to the end of each block
+]  # a label, and for each block the numbers of letters and digits before it and up to its end
 
 
 @dataclass(frozen=True)
 class Score:
-    """How a model does on the sentences of a part, which are given; all numbers but the last in percent.
+    """The scores of a model on the sentences of a part, whose ends are given; in percent, except the last.
 
     f1:      EVALB with collins.prm (with gaps: disco-dop, proper.prm); words given, tags predicted
     exact:   sentences without an error
-    tags:    of words that have the right tag
-    text_f1: words found in text by the model's rules; compared are labels and the letters and digits that a
-             constituent has; None where that was not measured
+    tags:    words with the right tag
+    text_f1: F1 over words that the model's rules find in text; constituents are compared by label and by
+             letters and digits; None where that was not measured
     speed:   words parsed in a second of CPU time, from words to trees
     """
 
@@ -50,7 +50,7 @@ class Score:
 
 
 def score(part: str, model: Model, gold: Sequence[CTree], rules: TextRules | None = None) -> Score:
-    """Return the score of a model; rules: find words in the text of the part, if that is to be measured."""
+    """Return the score of a model; rules: they find the words of text, if that is to be measured."""
     words = [*map(untagged, gold)]
     begin = time.process_time()
     guess = list(model.parse(words))
@@ -60,17 +60,17 @@ def score(part: str, model: Model, gold: Sequence[CTree], rules: TextRules | Non
 
 
 def untagged(ctree: CTree) -> Tokens:
-    """Return the words of a tree alone."""
+    """Return the words of a tree without their tags."""
     return Tokens.untagged(ctree.tokens.forms)
 
 
 def recased(ctrees: Iterable[CTree], change: Callable[[str], str]) -> list[CTree]:
-    """Return the trees with words in other letters."""
+    """Return the trees with all words changed, such as to capitals."""
     return [replace(c, tokens=replace(c.tokens, forms=tuple(map(change, c.tokens.forms)))) for c in ctrees]
 
 
 def score_conversion(part: str, route: Route, gold: Sequence[CTree], dtrees: Sequence[DTree]) -> Score:
-    """Return the score of a route that converts d-trees, over tokens whose tags are those that it sees."""
+    """Return the score of a route that converts d-trees; `tags` says how many of their tags are gold."""
     begin = time.process_time()
     guess = list(route.decode_all(dtrees))
     return _score(part, gold, guess, time.process_time() - begin)
@@ -92,9 +92,9 @@ def _score(
 
 
 def cut(gold: Iterable[CTree], rules: TextRules, language: str | None = None) -> Iterable[Tokens]:
-    """Yield the words of the sentences as rules find them in their text, without tags.
+    """Yield the words, without tags, that rules find in the text of each sentence.
 
-    The text is made of the words as English, or the language, is written; treebanks do not keep it.
+    Treebanks do not keep the text; it is made of their words, joined as English, or the language, is written.
     """
     join = "".join if language in _WITHOUT_BLANKS else TreebankWordDetokenizer().detokenize
     for ctree in gold:
@@ -107,8 +107,8 @@ def cut(gold: Iterable[CTree], rules: TextRules, language: str | None = None) ->
 
 
 def text_f1(gold: Iterable[CTree], guess: Iterable[CTree]) -> float:
-    """Return F1 of constituents, in percent, over letters and digits: the same however words are cut. Labels
-    are compared as `Score.f1` compares them."""
+    """Return F1 of constituents, in percent. They are compared by their letters and digits, so words may be
+    cut otherwise. Labels are compared as `Score.f1` compares them."""
     every = [*gold]
     name = cache(metric_for(every).label)
 
@@ -124,8 +124,8 @@ def text_f1(gold: Iterable[CTree], guess: Iterable[CTree]) -> float:
 
 
 def function_matches(gold: Iterable[CTree], guess: Iterable[CTree]) -> dict[str, Matches]:
-    """Count the function tags that are right, by tag, the most common in gold first: those of a constituent
-    with this label over the same letters and digits."""
+    """Count the matches of each function tag, the most common in gold first. A tag is right on a constituent
+    with the same label over the same letters and digits."""
     found = defaultdict[str, Matches](Matches)
     for a, b in zip(gold, guess, strict=True):
         of_gold, of_guess = _functions(a), _functions(b)
@@ -148,7 +148,7 @@ def _functions(ctree: CTree) -> defaultdict[str, Counter[Bracket]]:
 
 
 def brackets(ctree: CTree) -> Counter[Bracket]:
-    """Count the constituents of a tree that have any letter or digit."""
+    """Count the constituents of a tree, except those without any letter or digit."""
     lengths = [sum(map(str.isalnum, form)) for form in ctree.tokens.forms]
     before, n = [0, *accumulate(lengths)], len(lengths)
     found = Counter[Bracket]()

@@ -1,5 +1,5 @@
-"""Silver trees from teachers: models parse text that has words and tags, perhaps d-trees, and no c-trees, and
-vote on the constituents."""
+"""Silver trees from teachers: models parse text that has words and tags, and perhaps d-trees, but no c-trees,
+and vote on the constituents."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _SHORTEST, _LONGEST = 2, 60  # words of a sentence
 _QUOTES = ("``", "''")  # both are `"` in such text
 _DTREES, _OVER, _PIPELINE = ".conllu.gz", " over ", "spacy:"
 ITS_PARSER = "its parser"
-KEPT = "kept"  # the folder, among models, of what goes on after a kill
+KEPT = "kept"  # the folder, beside the models, with what a run after a kill goes on from
 
 OwnParser = Callable[[str], DependencyParser]
 
@@ -41,12 +41,12 @@ OwnParser = Callable[[str], DependencyParser]
 class Lesson:
     """Who teaches what: models by their names, and a file of the treebanks.
 
-    text:     lines of word_TAG, or CoNLL-U, whose d-trees a teacher that converts them gets
+    text:     lines of word_TAG, or CoNLL-U, whose d-trees are given to teachers that convert d-trees
     teachers: the first of them are believed where votes are equal; "NAME over PIPELINE" converts what a
               pipeline finds, "NAME over its parser" what the d-parser finds that is trained for a converter
-    tags:     so many of the tags that are found are at least those of the text, where the tree is used
-    agree:    the F1 of the teachers among each other is at least so much there
-    counted:  so often is a sentence there whose gold d-tree has one of the rare CONSTRUCTIONS
+    tags:     a tree is used only if at least this share of its tags are those of the text
+    agree:    a tree is used only if the mean F1 of the teachers' trees against each other is as high
+    counted:  how often a tree is written if its gold d-tree has one of the RARE constructions
     """
 
     name: str
@@ -63,8 +63,8 @@ class Lesson:
 def taught(lesson: Lesson, treebanks: Path, models: Path, own: OwnParser, say: Progress) -> Path:
     """Return a file with the trees that teachers are sure of, made unless it is there already.
 
-    models: a folder of teachers, others are found by their names; what is made is kept in it
-    own:    makes the d-parser of a converter
+    models: the folder of the teachers, in which the file is kept; other teachers are found by their names
+    own:    returns the d-parser that is trained for a converter
     """
     file = models / KEPT / f"{lesson.name}.mrg"
     if file.is_file():
@@ -95,22 +95,23 @@ def taught(lesson: Lesson, treebanks: Path, models: Path, own: OwnParser, say: P
 
 
 def _parsed(teacher: str, models: Path, given: Sequence[DTree], own: OwnParser) -> Iterator[CTree | None]:
-    """Yield the tree that a teacher finds for each sentence; None where no word of it is one in the Penn
-    Treebank."""
+    """Yield the tree that a teacher finds for each sentence; None where no token is a word in the Penn
+    Treebank's convention."""
     name, _, over = teacher.partition(_OVER)
     directory = models / name if is_model(models / name) else find(name)
     model = Model.load(directory, allow_pipeline=over if over.startswith(_PIPELINE) else None)
     if not model.dparser.abilities.given:
         return model.parse(Tokens.untagged(joined(one).tokens.forms) for one in given)
     dtrees: Iterable[DTree] = given
-    found = over == ITS_PARSER  # tags, too: what it takes for a hyphen stays a word
+    found = over == ITS_PARSER  # it also finds the tags: a token that it takes for a hyphen stays a word
     if found:
         dtrees = own(name).parse(one.tokens for one in given)
     return (to_penn(ctree, hyphens=found) for ctree in model.route.decode_all(dtrees))
 
 
 def _is_sure(lesson: Lesson, dtree: DTree, voted: CTree, ctrees: Iterable[CTree]) -> bool:
-    """Return whether tags, teachers, and the d-tree, if there is one, agree with a voted tree."""
+    """Return whether a voted tree may be used: it has enough tags of the text, the teachers agree enough with
+    each other, and it agrees with the d-tree, if there is one."""
     ours = joined(dtree)
     same = fmean(map(str.__eq__, ours.tokens.tags, voted.tokens.tags))
     sure = same >= lesson.tags and agreement(ctrees) >= lesson.agree
@@ -118,14 +119,14 @@ def _is_sure(lesson: Lesson, dtree: DTree, voted: CTree, ctrees: Iterable[CTree]
 
 
 def agreement(ctrees: Iterable[CTree]) -> float:
-    """Return the mean F1 of any two trees of a sentence; 1 for a single one."""
+    """Return the mean F1 over all pairs of trees of a sentence; 1 for a single tree."""
     pairs = combinations([{*constituents(one)} for one in ctrees], 2)
     return fmean([2 * len(a & b) / max(1, len(a) + len(b)) for a, b in pairs] or [1.0])
 
 
 def read_tagged_text(path: Path) -> Iterator[DTree]:
-    """Yield the sentences of a file of lines of `word_TAG`, but very short and very long ones; they have no
-    heads. Marks are the Penn Treebank's, so that no teacher's tags decide which they are."""
+    """Yield the sentences of a file of lines of `word_TAG`, without heads, except very short and very long
+    ones. Marks are written as in the Penn Treebank, so that no teacher's tags decide which they are."""
     with gzip.open(path, "rt", encoding="utf-8") as stream:
         for line in stream:
             pairs = [word.rpartition("_") for word in line.split(" ") if word.strip()]
@@ -139,7 +140,7 @@ def read_tagged_text(path: Path) -> Iterator[DTree]:
 
 
 def read_dtrees(path: Path) -> Iterator[DTree]:
-    """Yield the d-trees of a CoNLL-U file, but very short and very long ones."""
+    """Yield the d-trees of a CoNLL-U file, except very short and very long ones."""
     for dtree in read_conllu(path):
         if _SHORTEST <= len(joined(dtree).tokens) <= _LONGEST:
             old = dtree.tokens

@@ -1,4 +1,4 @@
 """The tables and figures of the papers, each as one function over anyone's treebank.
 
-`registry` lists them, `experiment` has what they are made of, `charts` its charts, `page` writes them.
+`page` lists and writes them, `experiment` has what they are made of, `charts` has the fitted charts.
 """

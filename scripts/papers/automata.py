@@ -1,4 +1,4 @@
-"""What transition systems parse (Nederhof, 2015, which has no table): ours beside other d-parsers.
+"""The transition systems of Nederhof (2015), which has no table, beside other d-parsers.
 
 `tests/scripts/papers/theory/test_theorem.py` enumerates the trees of both sides of Theorem 1.
 """
@@ -20,7 +20,7 @@ CPARSER = "shift-reduce"
 def parsers(experiment: PaperExperiment) -> Table:
     """Compare arc-standard and arc-eager, greedy and exact, and other d-parsers, by routes on their d-trees.
 
-    Last the automaton of the binarized grammar, which needs no d-parser, with either search.
+    The last rows are the automaton of the binarized grammar, which needs no d-parser, with either search.
     """
     others = [name for name in experiment.dparsers if name not in SYSTEMS]
     own = replace(experiment, dparsers=(*SYSTEMS, *others))

@@ -2,8 +2,8 @@
 learned from; its search spaces and its oracle.
 
 Section 6 of "Transforming Dependencies into Phrase Structures" (PAD): "We use the development set to tune the
-regularization parameter, λ, and the pruning threshold, γ." That is so where final results are those of a test
-part. Where they are those of dev, the last tenth of train takes its place.
+regularization parameter, λ, and the pruning threshold, γ." So it is here where final results are reported on
+a test part. Where they are reported on dev, the last tenth of train takes the place of dev.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from papers.scores import f1_of, figures
 from papers.table import Cell, Table
 
 WEIGHTS = {"last": "last weights", "averages": "averages", "weights": "weights of the model"}
-BEARABLE = 0.1  # of F1, that a lower γ may lose
+BEARABLE = 0.1  # points of F1 that a lower γ may lose
 
 
 def chart(
@@ -43,7 +43,7 @@ def chart(
     """Return constrained CKY with the settings of all charts, and the λ and the γ that are chosen.
 
     share, dtrees, changes: as of `PaperExperiment.route`
-    tags: other ones than those with which λ and γ are chosen
+    tags: gold or predicted, if not those with which λ and γ are chosen
     """
     settings = {**experiment.chart, **chosen(experiment), **changes}
     own = experiment.with_tags(tags) if tags else experiment
@@ -69,7 +69,7 @@ def oracle(experiment: PaperExperiment, fitted: Fitted[ConstrainedCKY], parses: 
 
 
 class Split(NamedTuple):
-    """Trees to learn from, others to choose by, and these with the treebank's own tags."""
+    """Trees to learn from, trees to choose by, and the latter with the treebank's own tags."""
 
     learned: list[CTree]
     held_out: list[CTree]
@@ -77,7 +77,7 @@ class Split(NamedTuple):
 
 
 def split(experiment: PaperExperiment) -> Split:
-    """Return what is learned from, and what the choice is made on."""
+    """Return the trees to learn from, and those by which λ and γ are chosen."""
     train = experiment.trees("train")
     if experiment.treebank.reported == "test":
         return Split(train, experiment.trees("dev"), experiment.gold("dev"))
@@ -86,7 +86,7 @@ def split(experiment: PaperExperiment) -> Split:
 
 
 def chosen(experiment: PaperExperiment) -> dict[str, float]:
-    """Return penalty and gamma: those of the settings, or, where these say none, the best."""
+    """Return penalty and gamma: those of the settings, or else the best λ, and the lowest BEARABLE γ."""
     penalty, gamma = experiment.penalty, experiment.gamma
     if penalty is None:
         penalty = max(PENALTIES, key=lambda value: _with_penalty(experiment, value).facts["f1"])
@@ -141,7 +141,7 @@ def _with_gamma(experiment: PaperExperiment, penalty: float, gamma: float) -> St
 
     def make(_: Path) -> dict[str, Any]:
         parts, route = split(experiment), ConstrainedCKY.load(trained.directory / "route")
-        settings = replace(route.settings, gamma=gamma, epochs=1)  # of which the weights are not used
+        settings = replace(route.settings, gamma=gamma, epochs=1)  # the weights of this fit are not used
         route.allowed_ = ConstrainedCKY(settings).fit(parts.learned).allowed_
         route.settings = replace(route.settings, pruning="2")
         return _measured(experiment, route, parts)
@@ -150,7 +150,7 @@ def _with_gamma(experiment: PaperExperiment, penalty: float, gamma: float) -> St
 
 
 def _dtrees(experiment: PaperExperiment, trees: Sequence[CTree]) -> list[DTree] | None:
-    """Return what a chart with labels sees, those of the d-parsers; None where it sees none: its own."""
+    """Return d-trees with the d-parsers' labels for a chart that sees labels; None for any other chart."""
     if not experiment.chart.get("labels"):
         return None
     return list(map(Reduction(experiment.spec.route.encoding, experiment.treebank.head_rules).encode, trees))

@@ -28,7 +28,7 @@ RUNS = 5  # of converting, when it is timed
 SPEEDS = "Speeds are those of CPU time; that of converting is the median of five runs."
 
 
-# Of a training for tables, where nothing else is said.
+# The settings of a training for tables, where nothing else is given.
 TRAINING: Mapping[str, Any] = {"preset": "small", "tags": "predicted", "tagger": "spacy", "jackknife": 10}
 
 
@@ -40,7 +40,7 @@ class PaperExperiment(Experiment):
     penalty, gamma: λ and γ of the chart; None: chosen, see `papers.charts`
     chart:    what differs from the defaults of `RouteSettings` in every chart: labels, binarization, grammar,
               symbols, max_unaries
-    missing:  a line on each d-parser and other system that cannot be had, as where its package is missing
+    missing:  a line on each d-parser and other system that cannot be had, for want of a package, say
     """
 
     dparsers: tuple[str, ...] = ("stanza",)
@@ -53,7 +53,7 @@ class PaperExperiment(Experiment):
     def of(cls, treebank: Treebank, store: Store, **given: Any) -> Self:
         """Return the experiment on a treebank.
 
-        given: fields of this class, and settings of a training, in place of TRAINING, by the names of options
+        given: fields of this class, and settings of a training, instead of TRAINING's, by names of options
         """
         own = {one.name: given.pop(one.name) for one in fields(PaperExperiment) if one.name in given}
         files = treebank.files["train"], treebank.files["dev"]
@@ -61,7 +61,7 @@ class PaperExperiment(Experiment):
         return cls(treebank, spec, store, **own)
 
     def anew(self, **changes: Any) -> Self:
-        """Return the same with changed fields; its trees are its own, and go with it."""
+        """Return the experiment with changed fields, and without the trees that were read for this one."""
         return replace(self, **{"_trees": {}, "_gold": {}, "missing": {}} | changes)
 
     @property
@@ -71,7 +71,7 @@ class PaperExperiment(Experiment):
         return super().made_of
 
     def with_tags(self, tags: str) -> Self:
-        """Return the same but for the tags."""
+        """Return the same experiment with these tags, gold or predicted."""
         return self if tags == self.spec.tagger.tags else self.anew(spec=self.spec.changed(tags=tags))
 
     @cached_property
@@ -93,7 +93,7 @@ class PaperExperiment(Experiment):
         return not any(self.gaps.values())
 
     def described(self, part: str) -> str:
-        """Return what stands under a table: of which data it is."""
+        """Return the note under a table that says of which data it is."""
         train, reported = len(self.trees("train")), len(self.trees(part))
         tags = "gold tags"
         if accuracies := self.tag_accuracy:
@@ -113,7 +113,7 @@ class PaperExperiment(Experiment):
         return Table(header, rows, [*notes, *speeds, self.described(part), *self.missing.values()], draw)
 
     def had(self, names: Iterable[str], make: Callable[[str], Any]) -> dict[str, Any]:
-        """Return what is made of each name, but where that raises ModelError: that is a line in `missing`."""
+        """Return what `make` returns for each name; where it raises ModelError, `missing` has a line."""
         found = {}
         for name in names:
             try:
@@ -123,18 +123,18 @@ class PaperExperiment(Experiment):
         return found
 
     def all_parses(self, part: str, encoding: str | None = None) -> list[Parses]:
-        """Return the d-trees of all d-parsers but GOLD that can be had."""
+        """Return the d-trees of all d-parsers that can be had, except GOLD."""
         names = [name for name in self.dparsers if name != GOLD]
         return [*self.had(names, lambda name: self.parses(name, part, encoding)).values()]
 
     def some_parses(self) -> list[Parses]:
-        """Return those of dev. Raises ModelError where there are none."""
+        """Return the d-trees of dev by all these d-parsers. Raises ModelError where there are none."""
         if found := self.all_parses("dev"):
             return found
         raise ModelError(" ".join(self.missing.values()) or "no d-parser is given")
 
     def best_parses(self) -> Parses:
-        """Return those of dev with the highest UAS."""
+        """Return the d-trees of dev with the highest UAS."""
         gold = list(self.encoded(self.spec.route.encoding, "dev"))
         return max(self.some_parses(), key=lambda parses: attachment_scores(gold, parses.dtrees).uas)
 
@@ -176,7 +176,7 @@ class PaperExperiment(Experiment):
         parses: Parses,
         make: Callable[[Path], Mapping[str, Any]],
     ) -> Mapping[str, Any]:
-        """Return what was found out about a route on d-trees."""
+        """Return the facts of a step that is made of a route and d-trees."""
         return self.store.step(name, {"route": fitted.step.key, "parses": parses.key}, make).facts
 
     def figures(self, guess: Sequence[Any], part: str) -> dict[str, Any]:

@@ -2,8 +2,8 @@
 
 An item is (i, j, h): words i to j with head word h, as any symbol. O(n^5 |R|) time and as many edges, so it
 is for short sentences only. Its forest holds the derivations of the constrained charts of all projective
-d-trees, each once: it is that of packed arcs (`d2c.cky.search.packed_chart`) where each word may have any
-head. Parts have no d-tree around them here, so scores need weights that were learned with `context=False`.
+d-trees, each once: it is the forest of packed arcs (`d2c.cky.search.packed_chart`) where each word may have
+any head. Parts have no d-tree around them here, so weights must be learned with `context=False`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ LONGEST = 20  # words
 
 
 def build_lexicalised_chart(query: Query, observed: Observed) -> Chart:
-    """Return all derivations of n words, whatever their d-tree and without pruning."""
+    """Return the chart of all derivations of a sentence, whatever their d-trees, without pruning."""
     skeleton = _skeleton_of_all_arcs(len(observed) - 2)
     chart: Chart
     chart, _ = build_packed_chart(query._replace(constraints=UNPRUNED), observed, skeleton, NO_LIMIT)
@@ -52,7 +52,7 @@ def _skeleton_of_all_arcs(n: int) -> PackedSkeleton:
 def parse_lexicalised(route: ConstrainedCKY, tokens: Tokens) -> CTree | None:
     """Return the best c-tree of a sentence under a fitted route's grammar and weights; None: there is none.
 
-    Raises ValueError for weights that see the d-tree around a part, and for more than LONGEST words.
+    Raises ValueError for weights of features that see a d-tree, and for more than LONGEST words.
     """
     if route.settings.context or route.settings.labels:
         raise ValueError("these weights need a d-tree; fit with context=False, labels=False")
@@ -62,7 +62,7 @@ def parse_lexicalised(route: ConstrainedCKY, tokens: Tokens) -> CTree | None:
 
 
 def lexicalised_oracle(route: ConstrainedCKY, gold: CTree) -> CTree | None:
-    """Return the tree nearest to a gold one among all that the route's grammar gives its tokens.
+    """Return the tree nearest to a gold tree among all trees of its tokens in the route's grammar.
 
     Raises ValueError for more than LONGEST words.
     """

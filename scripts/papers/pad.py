@@ -1,7 +1,7 @@
 """The tables of "Transforming Dependencies into Phrase Structures" (Kong, Rush and Smith, 2015) on accuracy
 and errors.
 
-Those on speed are in `pad_speed`, on settings in `charts`.
+Its tables on speed are in `pad_speed`, on settings in `charts`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 TENTH = ((0.1, "a tenth of train"), (1.0, "train"))
 LITTLE = (0.05, 0.1, 0.2, 1.0)
-QUICK = ("transition", "udpipe", "spacy")  # d-parsers by how long they train; stopwatches differ each time
+QUICK = ("transition", "udpipe", "spacy")  # d-parsers, the fastest to train first; measured times would vary
 BEAMS = (1, 4, 16)  # of Table 4, "RS"
 OTHERS = ("reduction", "labeler")  # routes beside the chart
 ON_GOLD = "F1 on gold d-trees"
@@ -64,7 +64,7 @@ def systems(experiment: PaperExperiment) -> Table:
     """Table 3: F1 and sentences a second of whole c-parsers on the part that is reported on; and UAS of their
     heads, as in Table 1 of the draft.
 
-    Our routes have the d-trees of the d-parser with the highest UAS on dev.
+    Our routes convert the d-trees of the d-parser with the highest UAS on dev.
     """
     part, uas = experiment.treebank.reported, ("UAS", "UAS by head rules")
     columns = ("recall", "precision", "F1", "F1 (SPMRL)", *uas, "sentences/s")
@@ -83,10 +83,10 @@ def systems(experiment: PaperExperiment) -> Table:
 
 
 def dparsers(experiment: PaperExperiment) -> Table:
-    """Table 4: how good d-trees are, what constrained CKY makes of them, how fast, and what it could make.
+    """Table 4: UAS of the d-trees, F1 and speed of constrained CKY on them, and F1 of its oracle.
 
-    Beside the paper's columns the other routes' F1 on the same d-trees. D-parsers that search with a beam
-    have a series of rows, of one training.
+    Beside the paper's columns stands the F1 of the other routes on the same d-trees. D-parsers that search
+    with a beam have several rows, all of one training.
     """
     fitted, others = chart(experiment), [experiment.route(name) for name in OTHERS]
     rows: list[list[Cell]] = []
@@ -104,8 +104,8 @@ def dparsers(experiment: PaperExperiment) -> Table:
 
 
 def _with_beams(experiment: PaperExperiment) -> Iterator[Parses]:
-    """Yield the d-trees of all d-parsers that can be had, those of a parser with a beam also by each of
-    BEAMS."""
+    """Yield the d-trees of all d-parsers that can be had; those that search with a beam also parse with each
+    of BEAMS."""
     for parses in experiment.all_parses("dev"):
         yield parses
         if takes(DPARSERS, _kind(parses), "beam"):
@@ -157,9 +157,9 @@ def binarization(experiment: PaperExperiment) -> Table:
 
 
 def jackknife(experiment: PaperExperiment) -> Table:
-    """Section 6: whether it helps to learn from d-trees with the d-parser's mistakes. The paper's was hurt.
+    """Section 6: whether it helps to learn from d-trees with the d-parser's mistakes. In the paper it hurt.
 
-    Of the d-parsers the one that is trained fastest: it is trained once more for each fold.
+    The d-parser is the one that trains fastest, since it is trained once more for each fold.
     """
     quickest = _quickest(experiment)
     learned = {"gold": None, "jackknifed": experiment.jackknifed(quickest.source)}
@@ -172,8 +172,8 @@ def jackknife(experiment: PaperExperiment) -> Table:
 
 
 def labels(experiment: PaperExperiment) -> Table:
-    """Section 3.2 of the draft: labels of arcs as features of the chart, those of the encoding, and those
-    that say the whole binary rule of an attachment (N × N × N)."""
+    """Section 3.2 of the draft: labels of arcs as features of the chart: none, those of the encoding, and
+    labels that name the whole binary rule of an attachment (N × N × N)."""
     name, rows = _quickest(experiment).source, list[Sequence[Cell]]()
     for encoding in (UNLABELLED, experiment.spec.route.encoding, CUBED):
         own: dict[str, Any] = {"labels": encoding != UNLABELLED}
@@ -201,7 +201,7 @@ def _kind(parses: Parses) -> str:
 
 
 def _f1(experiment: PaperExperiment, fitted: Fitted[Route], parses: Parses) -> list[float]:
-    """Return F1 of a route on a d-parser's d-trees and on gold ones; `_f1_on`: the titles of both."""
+    """Return F1 of a route on a d-parser's d-trees and on gold ones; `_f1_on` has the titles."""
     return [experiment.score(fitted, one).f1 for one in (parses, experiment.parses(GOLD, "dev"))]
 
 
@@ -211,7 +211,7 @@ def _f1_on(parses: Parses) -> tuple[str, str]:
 
 def rules(experiment: PaperExperiment) -> Table:
     """Table 5: binary rules by whether dependency (h, m), span ⟨i, j⟩ and split k are right, and how often
-    the nonterminal A is."""
+    the nonterminal A is right in each class."""
     facts, note = _errors(experiment)
     rows: list[list[Cell]] = []
     for known, (count, right) in zip(RULE_CLASSES, facts["rules"], strict=True):
@@ -225,7 +225,7 @@ def brackets(experiment: PaperExperiment) -> Table:
     """Table 4 (b) of the draft, "Parsing Dependencies": is a wrong bracket the d-tree's fault?"""
     facts, note = _errors(experiment)
     rows: list[list[Cell]] = []
-    for error in (one for one in ERRORS if one != UNARY):  # which the draft counts among labels
+    for error in (one for one in ERRORS if one != UNARY):  # the draft counts unary errors as errors of labels
         cells: list[Cell] = [error]
         for counts in (facts["missed"], facts["wrong"]):
             count, total = counts.get(error, 0), sum(counts.values())
@@ -244,7 +244,8 @@ def brackets(experiment: PaperExperiment) -> Table:
 
 
 def _errors(experiment: PaperExperiment) -> tuple[Mapping[str, Any], str]:
-    """Return count and rights of each of RULE_CLASSES, missed and wrong brackets by error; and whose."""
+    """Return, for each of RULE_CLASSES, the number of rules and how many are right; missed and wrong brackets
+    by error; and a note on whose c-trees these are of."""
     parses, fitted = experiment.best_parses(), chart(experiment)
 
     def make(_: Path) -> dict[str, Any]:

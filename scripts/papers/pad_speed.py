@@ -39,7 +39,7 @@ SHORT = 300  # sentences of LEX CKY at most, "limited to only sentences less tha
 WIDTH = 5  # words of a class of lengths in Figure 5
 ENOUGH = 5  # sentences of a class with which the exponent is fitted
 FITTED = range(10, 80, WIDTH)
-TRIES = 3  # of which the fastest counts
+TRIES = 3  # runs, of which the fastest counts
 
 
 def pruning(experiment: PaperExperiment) -> Table:
@@ -102,7 +102,7 @@ def _sizes(experiment: PaperExperiment, fitted: Fitted[ConstrainedCKY], parses: 
 
 
 def _lexicalised(experiment: PaperExperiment) -> Mapping[str, Any]:
-    """Return what LEX CKY makes of short sentences."""
+    """Return the scores and the speed of LEX CKY on short sentences."""
     fitted = _figure_4(experiment)
 
     def make(_: Path) -> dict[str, Any]:
@@ -175,7 +175,7 @@ def run_time(experiment: PaperExperiment) -> Table:
 def _milliseconds(
     experiment: PaperExperiment, fitted: Fitted[ConstrainedCKY], parses: Parses
 ) -> NDArray[np.float64]:
-    """Return [sentences] of CPU time, of the fastest of a few runs."""
+    """Return [sentences] milliseconds of CPU time, of the fastest of TRIES runs."""
 
     def taken(dtree: DTree) -> float:
         start = time.process_time()
@@ -191,8 +191,8 @@ def _milliseconds(
 
 
 def exponent(lengths: NDArray[Any], milliseconds: NDArray[Any]) -> float | None:
-    """Return the slope on a log-log scale through the medians of classes of lengths; None for less than
-    two."""
+    """Return the slope on a log-log scale through the medians of classes of lengths; None for fewer than two
+    classes."""
     classes = [(lengths >= begin) & (lengths < begin + WIDTH) for begin in FITTED]
     points = [(lengths[c].mean(), np.median(milliseconds[c])) for c in classes if c.sum() >= ENOUGH]
     if len(points) < 2:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from papers.experiment import PaperExperiment
 from papers.table import Cell, Table, write_text
 
-OF_MANY = ("reduction-3", "reduction-4", "reduction-unaries")  # of many treebanks; others: of one
+OF_MANY = ("reduction-3", "reduction-4", "reduction-unaries")  # tables of many treebanks; others are of one
 PAGE = "tables.md"
 _HEAD = "head.md"  # in the package, beside the papers' figures
 _PICTURES = "tables"  # a folder beside the page
@@ -35,9 +35,9 @@ class Row(NamedTuple):
     """A table.
 
     path:     `module:function`; the function takes one experiment, or all, and returns the table
-    paper:    that it is from, or that its question is from
+    paper:    the paper that the table, or its question, is from
     title:    in one line
-    figures:  the paper's own, `published/NAME.csv`, and of which data they are; None where it has none
+    figures:  the data of the paper's own figures (`published/NAME.csv`); None where it has none
     """
 
     path: str
@@ -61,7 +61,7 @@ TABLES = _rows()
 
 
 def make_table(name: str, one: PaperExperiment, many: Sequence[PaperExperiment] = ()) -> Table:
-    """Return one of TABLES, of one treebank or of many, as it is about one or many."""
+    """Return one of TABLES, made on one treebank, or on many if it is one of OF_MANY."""
     module, function = TABLES[name].path.split(":")
     make = getattr(import_module(module), function)
     table: Table = make(many or [one]) if name in OF_MANY else make(one)
@@ -78,9 +78,9 @@ class Section(NamedTuple):
 
 
 def write_section(section: Section, directory: Path, minutes: float, tags: str) -> None:
-    """Write a table's section, and the page anew of the sections that are there. Raises OSError.
+    """Write a table's section, and the page anew from all sections in the directory. Raises OSError.
 
-    minutes: of all steps of the run so far; tags: those of the page, `gold` or `predicted`
+    minutes: of all steps of the run so far; tags: of all tables on the page, `gold` or `predicted`
     """
     directory.mkdir(parents=True, exist_ok=True)
     picture = f"{_PICTURES}/{tags}-{section.name}.png"
@@ -94,8 +94,8 @@ def write_section(section: Section, directory: Path, minutes: float, tags: str) 
 
 
 def head(tags: str = "predicted") -> str:
-    """Return what the page says before its sections: how to make tables, and which there are; that of gold
-    tags says where that is."""
+    """Return what the page says before its sections: how to make tables, and which there are. The page of
+    gold tags refers to the other page for this."""
     if tags == "gold":
         return _HEAD_GOLD
     text = (resources.files("papers") / "published" / _HEAD).read_text(encoding="utf-8")
@@ -123,10 +123,10 @@ def _section(section: Section, picture: str) -> Iterator[str]:
 
 
 def beside(table: Table, header: Sequence[str], rows: Sequence[Sequence[str]]) -> Table | None:
-    """Return a table with the paper's figures as columns of their own, where its rows have the same names.
+    """Return a table with the paper's figures as columns of their own, beside the rows of the same names.
 
-    header, rows: the paper's; what tells its rows apart are the columns that hold other things than numbers.
-    None unless ours have these, too, and half of the paper's rows are among ours.
+    header, rows: of the paper's table; columns with anything else than numbers name its rows. The result is
+    None unless our table has these columns, too, and at least half of the paper's rows.
     """
     names = [title for i, title in enumerate(header) if not all(_is_number(row[i]) for row in rows)]
     figures = [title for title in header if title not in names]
@@ -152,7 +152,7 @@ def beside(table: Table, header: Sequence[str], rows: Sequence[Sequence[str]]) -
 
 
 def _is_number(cell: str) -> bool:
-    """Say whether it is one, or empty."""
+    """Say whether a cell is a number or empty."""
     try:
         return not cell or float(cell.replace(",", "")) is not None
     except ValueError:

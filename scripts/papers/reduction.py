@@ -1,11 +1,11 @@
 """The tables of "Parsing as Reduction" (Fernández-González and Martins, 2015).
 
 One-shot: the labels are the d-parser's. Two-stage: the d-parser has learned heads without labels, and the
-labeler finds them (its section 4.2).
+labeler finds the labels (section 4.2 of the paper).
 
 Tables 3 and 4 are of many treebanks, with gold and with predicted tags. There one d-parser is trained for
-each treebank and kind of tags, on the labels of the settings; labeler and chart convert its d-trees without
-them. (UDPipe and spaCy find worse heads where they learn no labels: Table 1.)
+each treebank and kind of tags, with labels; labeler and chart convert its d-trees without them. (UDPipe and
+spaCy find worse heads where they learn no labels: Table 1.)
 """
 
 from __future__ import annotations
@@ -83,19 +83,20 @@ def systems(experiment: PaperExperiment) -> Table:
 
 
 def labeler(experiment: PaperExperiment, encoding: str, constrained: bool = True) -> Fitted[Route]:
-    """Return the second of two stages; constrained: its labels of each head fit together."""
+    """Return a fitted labeler, the second of two stages; constrained: the labels of a head fit together."""
     changes: dict[str, Any] = {} if constrained else {"constrained": False}
     return experiment.route("labeler", encoding=encoding, **changes)
 
 
 def possible_encodings(experiment: PaperExperiment) -> list[str]:
-    """Return those that take all trees of the treebank; as in the paper, most labels come first."""
+    """Return the encodings that take all trees of the treebank, those with most labels first, as in the
+    paper."""
     names = ("spine", "direct", "delta")
     return [name for name in names if experiment.continuous or not ENCODINGS[name].continuous_only]
 
 
 def best_encoding(experiment: PaperExperiment) -> str:
-    """Return the paper's: delta, and direct for trees with gaps."""
+    """Return the paper's choice: delta, and direct for trees with gaps."""
     return "delta" if experiment.continuous else "direct"
 
 
@@ -128,8 +129,8 @@ def spmrl(experiments: Sequence[PaperExperiment]) -> Table:
 
 
 def gaps(experiments: Sequence[PaperExperiment]) -> Table:
-    """Table 4: F1 and exact match by disco-dop's metric, up to some lengths; of the treebanks with gaps, by
-    their own d-parser, or the first whose arcs may cross. Punctuation counts where the treebank says so."""
+    """Table 4: F1 and exact match by disco-dop's metric, up to some lengths, on the treebanks with gaps. Each
+    has its own d-parser, or the first whose arcs may cross. Punctuation counts where the treebank says so."""
     with_gaps = [experiment for experiment in experiments if not experiment.continuous]
     chosen, lengths = with_gaps or experiments, [*map(str, LENGTHS), ALL]
     drawn, rows = defaultdict[str, dict[str, float]](dict), list[Sequence[Cell]]()
@@ -153,8 +154,8 @@ def gaps(experiments: Sequence[PaperExperiment]) -> Table:
 
 
 def unaries(experiments: Sequence[PaperExperiment]) -> Table:
-    """Section 4.4: how many classes the classifier of unary nodes has, how many candidates a node, what share
-    of the nodes is unary, and F1 where it is given gold unaryless c-trees; a row for each treebank."""
+    """Section 4.4: how many classes the classifier of unary nodes has, what share of the nodes is unary, how
+    many candidates a node has, and F1 on gold unaryless c-trees; a row for each treebank."""
     rows = list[Sequence[Cell]]()
     for experiment in experiments:
         gold = experiment.trees(experiment.treebank.reported)
@@ -178,8 +179,8 @@ def crossing(dparsers: Sequence[str]) -> str:
 def measured(
     experiments: Sequence[PaperExperiment], dparsers: Mapping[str, str], skipping: bool = False
 ) -> Iterator[Result]:
-    """Yield the routes, and other systems, on the part of each treebank that is reported on, with gold and
-    with predicted tags; files of trees, whose tags are their own, come last.
+    """Yield the results of routes and other systems on the part of each treebank that is reported on, with
+    gold and with predicted tags; files of trees, which have their own tags, come last.
 
     dparsers: by treebank; skipping: also the labeler without the recovery of unary nodes
     """
@@ -204,7 +205,7 @@ def measured(
 
 
 def without_unaries(fitted: Fitted[Route]) -> Fitted[Route]:
-    """Return a reduction that leaves out its last stage."""
+    """Return a reduction without its last stage, the recovery of unary nodes."""
     route, key = copy(fitted.route), digest([fitted.step.key, "unary nodes skipped"])
     route.unaries_ = None  # type: ignore[attr-defined]
     return Fitted(route, replace(fitted.step, key=key))

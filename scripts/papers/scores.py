@@ -15,7 +15,7 @@ from papers.table import Cell
 
 LENGTHS = (30, 40, 70)  # of sentences: the cut-offs of Table 4 of "Parsing as Reduction"
 ALL = "all"
-# Beside the metrics: disco-dop's with punctuation, as for TIGER-SPMRL, and of constituents with gaps alone
+# Beside METRICS: disco-dop's with punctuation, as for TIGER-SPMRL, and on constituents with gaps alone
 PUNCTUATION, GAPS = "disco, punctuation counted", "gaps"
 _NO_LABELS, _PROPER = frozenset(("NOPARSE", "TOP", "ROOT", "VROOT")), DiscoParameters.proper()
 _GAPS_ALONE = replace(_PROPER, disc_only=True)
@@ -24,12 +24,12 @@ _METRICS = METRICS | {PUNCTUATION: disco_metric(PUNCTUATION, _COUNTED)}
 
 
 def figures(gold: Sequence[CTree], guess: Iterable[CTree], gaps: bool = False) -> dict[str, Any]:
-    """Return of each metric, and of sentences of up to each of LENGTHS words and ALL: recall, precision, f1,
-    exact.
+    """Return recall, precision, f1 and exact under each metric, for sentences of up to each of LENGTHS words
+    and for ALL.
 
     Metrics without gaps see trees whose gaps are raised; GAPS is of constituents with gaps alone. Lengths are
-    as a metric counts them.
-    gaps: whether guesses may have gaps; the metric for these trees is the `default`
+    as a metric counts them. `default` names the metric for these trees.
+    gaps: whether guesses may have gaps
     """
     guesses = list(guess)
     default = metric_for(gold, gaps)
@@ -50,7 +50,7 @@ def f1_of(figures: Mapping[str, Any]) -> float:
 
 
 def matches(gold: Sequence[CTree], guess: Iterable[CTree | None]) -> Matches:
-    """Count under the metric for these gold trees; where there is no guess, no bracket is found."""
+    """Count the brackets under the metric for these gold trees; where there is no guess, none is found."""
     written = (b and replace(b, tokens=a.tokens) for a, b in zip(gold, guess, strict=True))
     return bracket_scores(gold, written).matches
 
@@ -64,13 +64,13 @@ def _shown(summary: Summary) -> dict[str, float]:
 class Scored:
     """The figures of a row.
 
-    brackets:   of `figures`
+    brackets:   what `figures` returns
     attachment: UAS and LAS without punctuation; None for systems without d-trees
     by_heads:   UAS without punctuation of the c-trees' heads by the head rules, if there are any
     sentences, tokens: how many
-    parsing, converting: seconds of the d-parser, or of a c-parser that has none, and from d-trees to c-trees
+    parsing, converting: seconds of the d-parser (or of a c-parser without one), and from d-trees to c-trees
     repairs:    per 1,000 tokens
-    counts:     of the repairs of each kind
+    counts:     how many repairs of each kind
     """
 
     brackets: Mapping[str, Any]
@@ -84,7 +84,7 @@ class Scored:
     counts: Mapping[str, int] | None = None
 
     def figure(self, name: str, metric: str | None = None, longest: int | None = None) -> float:
-        """Return recall, precision, f1 or exact, by default of all, under the metric for these trees."""
+        """Return recall, precision, f1 or exact; by default of all, under the metric for these trees."""
         chosen = self.brackets[metric or self.brackets["default"]]
         return float(chosen[str(longest or ALL)][name])
 
@@ -95,7 +95,7 @@ class Scored:
 
     @property
     def seconds(self) -> float:
-        """Return those from tokens to c-trees; 0 for a file of trees."""
+        """Return the seconds from tokens to c-trees; 0 for a file of trees."""
         return self.parsing + self.converting
 
     def cells(self, titles: Iterable[str]) -> list[Cell]:
@@ -104,7 +104,7 @@ class Scored:
 
 
 def _tokens_per_second(scored: Scored) -> int | None:
-    """Return None on gold d-trees and of files, which took no time."""
+    """Return tokens a second; None on gold d-trees and for files, which took no time."""
     parsed = scored.parsing or scored.attachment is None and scored.converting
     return round(scored.tokens / scored.seconds) if parsed else None
 

@@ -1,7 +1,7 @@
 """A constituent parser without a d-parser: the automaton of a binarized grammar with a linear oracle.
 
 It stands on `d2c.automata`: terminals are tags, a shift makes a pre-terminal, and reductions are the steps of
-`d2c.trees.binarization`. So it builds a c-tree and a d-tree at once, and needs neither.
+`d2c.trees.binarization`. So it builds a c-tree and a d-tree at once, and needs no d-tree to begin with.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ class ShiftReduce:
 
     preset:       default (10 passes over the training treebank) or small (4)
     epochs:       so many passes instead, rounded up
-    device:       it has no use for one
-    seed:         same seed, same model: of the order of sentences
+    device:       not used
+    seed:         of the order of sentences: same seed, same model
     binarization: simple or markovized, see `d2c.trees.binarization`
     head_rules:   name or file of a head table
     search:       greedy, or exact: the best of all trees whose actions are not too improbable
@@ -102,8 +102,8 @@ class ShiftReduce:
     def parse(self, sentences: Iterable[Tokens], repairs: Repairs | None = None) -> Iterator[CTree]:
         """Yield the c-tree of each sentence over its tokens, in order; some hundred are held at a time.
 
-        Added to `repairs`: steps that no tree of the treebank has, without which there were no tree; and
-        sentences with so many trees that fewer were looked at. Raises ModelError where nothing was learned.
+        `repairs` counts steps that no tree of the treebank has, without which there would be no tree, and
+        sentences with so many trees that only some were looked at. Raises ModelError before `fit`.
         """
         if self.oracle_ is None:
             raise ModelError("this parser is not trained yet")
@@ -218,7 +218,7 @@ def unbinarize(
 
 
 def _step(kind: int, label: str, bar: str) -> Step:
-    """Return a step of a file. Raises ValueError for what none can be."""
+    """Return the step that a row of a file holds. Raises ValueError for a row that is no step."""
     if type(kind) is not int or kind not in (LEFT, RIGHT, UNARY) or {type(label), type(bar)} != {str}:
         raise ValueError(f"a step of kind {kind!r} to {label!r}, {bar!r}")
     if bar in ("tag", GLUE):

@@ -1,8 +1,8 @@
 """Stanza's own constituency parser, trained on the same trees as the d-parsers, and on the same encoder.
 
-An in-order shift-reduce parser over a bidirectional LSTM with a dynamic oracle. It sees words and tags;
-without an encoder, word vectors and language models it knows of a word that is not in train only the tag. The
-loop follows `stanza.models.constituency.parser_training`, which scores by a program in Java.
+An in-order shift-reduce parser over a bidirectional LSTM with a dynamic oracle. It sees words and tags; of a
+word that is not in train it knows only the tag, unless it has an encoder. The training loop follows
+`stanza.models.constituency.parser_training`, which scores by a program in Java.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ _ENUMS = {
 _EVALUATIONS = 5
 _WINDOW = 1024  # sentences that `parse` sorts by length and holds at a time
 _ROOT = "root"  # Stanza's node above the tree; labels are numbers
-_UNSURE = 0.0  # of a flat tree where it found no other
+_UNSURE = 0.0  # the confidence of a flat tree, where the parser found no other
 
 # Options of Stanza's training program that differ from its defaults, and passes over the training treebank.
 # The learning rate rises over the first twentieth of the steps, then falls to 0.
@@ -149,7 +149,7 @@ class StanzaConstituency:
         return (parse.ctree for parse in self.parses(sentences))
 
     def parses(self, sentences: Iterable[Tokens]) -> Iterator[Parse]:
-        """Yield them with a confidence of each node: how probable it was to open it and to close it."""
+        """Yield the c-trees with a confidence of each node: the probability of opening and of closing it."""
         if self.model_ is None:
             raise ModelError("this parser is not trained yet")
         for window in batches(sentences, _WINDOW):
@@ -300,9 +300,9 @@ def _to_stanza(ctree: CTree, code_of: dict[str, str]) -> Tree:
 
 
 def _from_stanza(tree: Tree | None, tokens: Tokens, symbols: Sequence[str]) -> CTree:
-    """Return what stands below Stanza's root, over our own tokens; None: a flat tree.
+    """Return the tree below Stanza's root, over our own tokens; of None, a flat tree.
 
-    symbols: by code; several nodes below that root are joined under the first, that of most roots
+    symbols: labels by code; several nodes below that root are joined under the first, the commonest root
     """
     n, token = len(tokens), 0
     if tree is None:
@@ -338,7 +338,7 @@ _Found = tuple[Tree, list[float]]  # with the confidences of its nodes in postor
 
 
 def _predict(model: Any, sentences: Sequence[Tokens]) -> dict[int, _Found]:
-    """Return trees by greedy search, without those sentences in which nothing can be done any more."""
+    """Return trees by greedy search, by number of sentence; a sentence has none if no transition goes on."""
     words = [
         [Tree(tag, Tree(form or EMPTY_FORM)) for form, tag in zip(one.forms, one.tags, strict=True)]
         for one in sentences

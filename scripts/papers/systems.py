@@ -1,7 +1,7 @@
 """Other c-parsers on the same data, as rows beside ours: some are trained here, some come as files of trees.
 
-What is trained here learns from the trees and tags from which d-parsers and routes learn. Another one is a
-class, and a row of SYSTEMS.
+Those trained here learn from the same trees and tags as d-parsers and routes. Each is a class and a row of
+SYSTEMS.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class ConstituentParser(Protocol):
 
 
 def other_systems(experiment: PaperExperiment, part: str) -> dict[str, Scored]:
-    """Return the figures of all systems on a part of the treebank, but of those that cannot be had.
+    """Return the figures of all systems on a part of the treebank, except those that cannot be had.
 
     Files, which are of the part that is reported on, come first, then SYSTEMS. Raises FormatError for files
     with other tokens.
@@ -57,14 +57,14 @@ def other_systems(experiment: PaperExperiment, part: str) -> dict[str, Scored]:
 
 
 def trained_systems(experiment: PaperExperiment, part: str) -> dict[str, Scored]:
-    """Return the figures of those of SYSTEMS that can be had."""
+    """Return the figures of the SYSTEMS that can be had."""
     return experiment.had(SYSTEMS, lambda name: trained(experiment, name, part))
 
 
 def trained(experiment: PaperExperiment, name: str, part: str, **changes: Any) -> Scored:
     """Return the figures of one of SYSTEMS, trained here; its trees stay in the step. Raises ModelError.
 
-    changes: of the attributes of the trained parser that say how it parses
+    changes: new values of the trained parser's attributes that say how it parses
     """
     kind, settings = class_of("c-parser", SYSTEMS, name), experiment.spec.dparser
     given = {"preset": settings.preset, "epochs": settings.epochs, "seed": settings.seed}
@@ -92,7 +92,7 @@ def trained(experiment: PaperExperiment, name: str, part: str, **changes: Any) -
 
 
 def of_file(experiment: PaperExperiment, path: Path, part: str) -> Scored:
-    """Return the figures of trees in a file of any format; no time is known.
+    """Return the figures of trees in a file of any format; their speed is not known.
 
     Raises FormatError unless they are over the tokens of the part, in its order.
     """

@@ -22,11 +22,11 @@ _WIDTH = 0.8  # of all bars of a group
 
 @dataclass(frozen=True)
 class Table:
-    """What a table says.
+    """A table.
 
     header: titles of the columns
     rows:   as many cells each; numbers as they are, to be rounded where they are shown
-    notes:  what stands under it, a sentence each
+    notes:  paragraphs under the table
     draw:   draws its picture; None where it has none
     """
 
@@ -57,7 +57,7 @@ class Table:
 
 
 def shown(cell: Cell) -> str:
-    """Return a number with two digits behind the point, or, if it is large or an integer, none."""
+    """Return a cell as Markdown: a float with two decimals, or none from 1000 on; text with escaped bars."""
     if isinstance(cell, float):
         return f"{cell:.2f}" if abs(cell) < 1000 else f"{cell:,.0f}"
     return f"{cell:,}" if isinstance(cell, int) else (cell or "").replace("|", "\\|")
@@ -83,8 +83,8 @@ def picture(draw: Draw, path: Path) -> None:
 
 
 def bars(series: Mapping[str, Mapping[str, float]], ylabel: str) -> Draw:
-    """Return bars side by side: of each series, by its title, a number for each group. The axis begins where
-    they begin to differ."""
+    """Return a picture of bars side by side: each series, by its title, has a number for each group. The axis
+    begins a little below the lowest number."""
     groups = list(dict.fromkeys(group for numbers in series.values() for group in numbers))
     every = [number for numbers in series.values() for number in numbers.values()]
 

@@ -50,7 +50,7 @@ class Relations:
 
     @cached_property
     def speeches(self) -> list[tuple[int, int]]:
-        """Return the head words of quotations before the verbs of saying that they belong to, and these."""
+        """Return pairs: the head word of a quotation, and the later verb of saying that it belongs to."""
         words = range(len(self.heads))
         said = [(one, self.heads[one]) for one in words if self.plain[one] == "ccomp"]
         said += [(self.heads[one], one) for one in words if self.plain[one] == "parataxis"]
@@ -104,7 +104,7 @@ CONSTRUCTIONS: dict[str, Callable[[Relations, int], bool]] = {
 }
 """Whether a word of a d-tree makes it one with a construction, by its name."""
 
-RARE = CONSTRUCTIONS.keys() - {"expletive it", "reduced relatives"}  # which are not rare
+RARE = CONSTRUCTIONS.keys() - {"expletive it", "reduced relatives"}  # these two are common
 
 
 def constructions_of(dtree: DTree) -> frozenset[str]:
@@ -114,7 +114,7 @@ def constructions_of(dtree: DTree) -> frozenset[str]:
 
 
 def count(path: Path) -> Counter[str]:
-    """Count the sentences of a file with each construction, and `all`."""
+    """Count the sentences of a file that have each construction, and all of them as `all`."""
     counts = Counter[str]()
     for dtree in read_conllu(path):
         counts.update(("all", *constructions_of(dtree)))

@@ -1,7 +1,7 @@
-"""What gold UD d-trees say of c-trees that were made of them, and a chart over these cannot find.
+"""Constituents that gold UD d-trees imply, but that a chart over these d-trees cannot find.
 
-It has no node over the object and the predicate of *made him happy*, since both depend on the verb, and
-seldom one over the number of a list.
+The chart has no node over the object and the predicate of *made him happy*, since both depend on the verb,
+and seldom has a node over the number of an item in a list.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ _CLAUSAL = frozenset(  # verbs whose object is the subject of an infinitive with
     ["want", "need", "like", "love", "prefer", "hate", "expect", "allow", "enable", "cause", "permit"]
     + ["require", "wish", "intend", "get", "have"]
 )
-_AROUND = ("-LRB-",), (".", "-RRB-", ":")  # tags of marks before and behind numbers
+_AROUND = ("-LRB-",), (".", "-RRB-", ":")  # tags of the marks before and after the number
 
 
 def corrected(ctree: CTree, dtree: DTree) -> CTree:
-    """Return the c-tree with the Penn Treebank's small clauses, and nodes over numbers of lists, where its
-    gold UD d-tree, over the same words, says so."""
+    """Return the c-tree with the Penn Treebank's small clauses, and with nodes over the numbers of lists,
+    where its gold UD d-tree, over the same words, has them."""
     relations, draft, parents = Relations(dtree), Draft(ctree), ctree.parents()
     for word, relation in enumerate(relations.full):
         above = parents[word]
@@ -39,7 +39,7 @@ def _marks_beside(ctree: CTree, above: int, word: int) -> list[int]:
 
 
 def _paths(parents: list[int], one: int, other: int) -> tuple[int, int, int]:
-    """Return the lowest node over two words, and its children that these are below."""
+    """Return the lowest node over two words, and its child over (or at) each of them."""
     child = {one: one}  # of each node above the first word
     while parents[one] >= 0:
         child[parents[one]] = one
@@ -50,14 +50,14 @@ def _paths(parents: list[int], one: int, other: int) -> tuple[int, int, int]:
 
 
 def _is_small(r: Relations, word: int) -> bool:
-    """Return whether the object is the subject of what is predicated of it: not in *told him to go*."""
+    """Return whether object and predicate are a small clause, as they are not in *told him to go*."""
     marked = any(r.forms[one] == "to" for one in r.of(word, "mark"))
     return not marked or r.lemmas[r.heads[word]] in _CLAUSAL
 
 
 def _put_clause(ctree: CTree, draft: Draft, path: tuple[int, int, int], small: bool) -> None:
-    """Put a clause over object and predicate, if that is small, or over the predicate alone, where they are
-    sisters in a verb phrase; a noun phrase of both becomes one.
+    """Put a clause over object and predicate, if it is a small clause, or over the predicate alone, where
+    both are neighbours in a verb phrase; a noun phrase of both becomes a small clause.
     """
     n, (above, subject, predicate) = len(ctree.tokens), path
     kids = ctree.children[above - n]

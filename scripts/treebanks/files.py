@@ -1,6 +1,6 @@
 """The file with a section for each treebank, which `python scripts/table.py --treebanks` reads.
 
-That of the benchmarks is scripts/treebanks.toml.
+The file of the benchmarks is scripts/treebanks.toml.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ def read_treebanks(path: Path) -> list[Treebank]:
         dev = "negra-dev.export"
         test = "negra-test.export"      # may be missing
         head-rules = "german"           # or a file, found as treebank files are
-        format = "export"               # where the name does not say it
+        format = "export"               # where the file name does not say it
         move-punctuation = true
         traces = false
         score-punctuation = true        # in reduction-4, as for TIGER-SPMRL
         sentences = 2000                # of train, drawn evenly
-        dparser = "stanza:graph"        # of tables of many treebanks, in place of the one of all
+        dparser = "stanza:graph"        # in tables of many treebanks, instead of the one that all share
         systems = {disco-dop = "negra-test.disco-dop.export"}  # trees of the test part, or dev
 
-    All but train and dev may be missing. Raises FormatError.
+    All except train and dev may be missing. Raises FormatError.
     """
     try:
         sections = tomllib.loads(path.read_text("utf-8-sig"))
@@ -89,7 +89,7 @@ def _treebank(name: str, section: Any, folder: Path) -> Treebank:
 
 
 def folder() -> Path:
-    """Return where the treebanks of the benchmarks are, if they are anywhere."""
+    """Return the folder of the benchmarks' treebanks, whether it exists or not."""
     return Path(os.environ.get("D2C_TREEBANKS", SCRIPTS.parents[1] / "shared" / "treebanks"))
 
 
@@ -102,7 +102,7 @@ def known_treebanks() -> dict[str, Treebank]:
 def known(name: str, sentences: int | None = None) -> Treebank:
     """Return a treebank of the benchmarks, with so many sentences of train, or all.
 
-    Raises ClickException where it is absent.
+    Raises ClickException where one of its files is absent.
     """
     treebank = replace(known_treebanks()[name], sentences=sentences)
     for path in chain.from_iterable(map(files_of, treebank.files.values())):

@@ -2,7 +2,7 @@
 
     python scripts/treebanks/generated.py
 
-Prints them, one a line.
+Prints the trees, one a line.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-GENERATED = "generated"  # as recipes call them
+GENERATED = "generated"  # the name of these trees in recipes
 TEMPLATES = Path(__file__).parents[1] / "models" / "generated.txt"
 _PLACE = re.compile(r"<([A-Z]+)>")
-_FIRST = re.compile(r"(?<= )[A-Za-z](?=[^()]*\))")  # of a word
+_FIRST = re.compile(r"(?<= )[A-Za-z](?=[^()]*\))")  # the first letter of a word
 
 
 def generated_trees(seed: int, templates: Path = TEMPLATES) -> Iterator[str]:
     """Yield trees in brackets, for each heading as many as it says, and none twice.
 
-    Lines of the file are headings with a number, lists of what a place may be filled with, by the name of the
-    place, and templates. In one tree a place of a name has each filling once at most.
+    Lines of the file are headings with a number, lists of the fillings for places of a name, and templates.
+    In one tree, two places of the same name have different fillings.
 
-    Raises ValueError where templates allow fewer trees than are asked for.
+    Raises ValueError where a hundred draws give no new tree, as where templates allow too few.
     """
     drawn, fillings, wanted = random.Random(seed), dict[str, list[str]](), list[tuple[int, list[str]]]()
     for line in templates.read_text(encoding="utf-8").splitlines():
@@ -48,7 +48,7 @@ def generated_trees(seed: int, templates: Path = TEMPLATES) -> Iterator[str]:
 
 
 def _filled(template: str, fillings: Mapping[str, Sequence[str]], drawn: random.Random) -> str:
-    """Return a tree of a template. Fillings may have places, too."""
+    """Return a tree of a template. Fillings may have places themselves."""
     left = {name: drawn.sample(own, len(own)) for name, own in fillings.items()}
     while _PLACE.search(template):
         template = _PLACE.sub(lambda place: left[place[1]].pop(), template, count=1)

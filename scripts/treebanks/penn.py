@@ -1,9 +1,9 @@
 """English treebanks in one convention, that of the Penn Treebank: its words, tags and phrases.
 
-CRAFT and MASC follow later guidelines: a noun phrase has an inner one (NML), and a hyphen is a word of its
-own (HYPH), which no rule that cuts plain text could know. CRAFT has phrases for captions, headings, titles
-and citations, MASC marks the ends of what was said. Of all that nothing is left here, but inner noun phrases
-as hidden nodes where they are asked for.
+CRAFT and MASC follow later guidelines: noun phrases have inner ones (NML), and a hyphen is a word of its own
+(HYPH), which no rule that cuts plain text could know. CRAFT has phrases for captions, headings, titles and
+citations, MASC marks the ends of what was said. None of this is left here, except, on request, hyphens as
+words and inner noun phrases as hidden nodes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from d2c.trees.refinement import HIDDEN
 from treebanks.silver import gold_of, silver_trees
 
 TREEBANKS = ("craft", "genia", "masc")
-HELD_OUT = 40  # of so many blocks of train one selects among states; dev is for scores alone
+HELD_OUT = 40  # one block of so many in train selects among states; dev is for scores alone
 BLOCK = 50  # consecutive sentences, which stay together
 
 _INNER = "NML"  # its children go to the parent
@@ -38,18 +38,18 @@ _LABELS = {"CIT": "PRN"}
 _TAGS = {"HYPH": ":", "AFX": "JJ", "NFP": ":", "XX": "FW", "-LSB-": "-LRB-", "-RSB-": "-RRB-"}
 _NO_FUNCTIONS = frozenset({"UNF", "ETC"})  # of phrases that were not finished, and of lists
 _MARKS = frozenset({"CODE", "SU"})  # tags of what was never said or written
-_QUOTES = ('"', "“", "”")  # their tags say which
-_OF_ONE_WORD = frozenset({"ADJP", "QP", "UCP"})  # not wanted over one word that was several
+_QUOTES = ('"', "“", "”")  # their tags say whether they open or close
+_OF_ONE_WORD = frozenset({"ADJP", "QP", "UCP"})  # not wanted over a single word that was several tokens
 _LEAF = re.compile(r"(\([^\s()]+ )((?!-[LR][RSC]B-)[^\s()]+)(?=\))")  # tag, word
-_SHOUTED = 0.5  # of the trees that are written otherwise are in capitals
+_SHOUTED = 0.5  # of the recased trees are all in capitals
 _PARTICIPLES = ("VBN", "VBG", "JJ", "AFX")
 
 
 def to_penn(ctree: CTree, hyphens: bool = False, inner: bool = False) -> CTree | None:
     """Return the tree in the Penn Treebank's convention; None where it has no words.
 
-    ctree:   continuous, cleaned; head children go
-    hyphens: they stay words, as spaCy's English pipelines have them
+    ctree:   continuous and cleaned; its head children are lost
+    hyphens: hyphens stay words, as in spaCy's English pipelines
     inner:   noun phrases within noun phrases stay as hidden nodes (`d2c.trees.refinement`)
     """
     words = words_of(ctree.tokens, hyphens)
@@ -94,7 +94,8 @@ def _label(label: str, kids: Sequence[int], inner: bool) -> str | None:
 
 
 def words_of(tokens: Tokens, hyphens: bool = False) -> list[list[int]]:
-    """Return the tokens of each word: hyphens and what they join are one, tokens that are marks none."""
+    """Return the tokens of each word. A hyphen and what it joins are one word, unless `hyphens` are to stay
+    words; tokens with a tag of _MARKS belong to no word."""
     if hyphens:
         return [[i] for i, tag in enumerate(tokens.tags) if tag not in _MARKS]
     words: list[list[int]] = []
@@ -127,8 +128,8 @@ def quoted(tokens: Tokens) -> Tokens:
 
 
 def _tag(word: Sequence[int], tags: Sequence[str]) -> str:
-    """Return that of the last part, as the Penn Treebank has it: `well-known` and `long-term` are JJ,
-    `5-10` is CD, `CAPAN-1` NN."""
+    """Return the Penn Treebank's tag of a word: mostly that of its last part, but `well-known` and
+    `long-term` are JJ, `CAPAN-1` is NN (`5-10` is CD)."""
     own = [tags[i] for i in word if tags[i] != "HYPH"]
     if len(word) == 1 or not own:
         return _TAGS.get(tags[word[0]], tags[word[0]])
@@ -155,7 +156,7 @@ def joined(dtree: DTree) -> DTree:
 
 
 def _lowest(word: Sequence[int], parents: Sequence[int]) -> int:
-    """Return the lowest node above all tokens of a word; children are numbered before their parents."""
+    """Return the lowest node over all tokens of a word; children have lower numbers than their parents."""
 
     def above(node: int) -> Iterator[int]:
         while node >= 0:
@@ -172,8 +173,8 @@ def penn_trees(
 
     functions: labels have their function tags (NP-SBJ)
 
-    The few that cannot be read, or have no constituent, are left out, and of silver ones those that
-    contradict their d-trees.
+    Trees that cannot be read or have no constituent are left out, and so are silver trees that contradict
+    their d-trees.
     """
     left_out: list[FormatError] = []
     reading = Reading(raw=functions, faults=Faults(skipped=left_out.append))
@@ -208,13 +209,13 @@ def write_parts(
     recased: float = 0.0,
     silver: Mapping[Path, float] | None = None,
 ) -> tuple[Path, Path]:
-    """Write the trees of training files into train.mrg and dev.mrg, which share none.
+    """Write the trees of training files into train.mrg and dev.mrg, which share none; return both files.
 
-    shares:  of each file, how often its trees are in train: 0.5 is half of them, 2 all of them twice
-    recased: of the trees in train so many once more, without capitals or all in capitals
+    shares:  how often the trees of each file are in train: 0.5 is half of them, 2 all of them twice
+    recased: the share of the trees in train that are added once more, without capitals or all in capitals
     silver:  shares of files of which no tree is held out: what a parser found is found again more easily
 
-    Blocks of sentences are in an order that the seed draws.
+    The seed draws the order of the blocks of sentences.
     """
     drawn, held_out, train = random.Random(seed), list[list[str]](), list[list[str]]()
     for path, share in {**shares, **(silver or {})}.items():
@@ -224,7 +225,7 @@ def write_parts(
             some = others[::HELD_OUT]
             held_out += some[: ceil(min(share, 1) * len(some))]
             others = [block for number, block in enumerate(others) if number % HELD_OUT]
-        whole, rest = divmod(round(share * len(others)), len(others) or 1)  # of one block none is left
+        whole, rest = divmod(round(share * len(others)), len(others) or 1)  # 0 where all are held out
         train += others * whole + others[:rest]
     drawn.shuffle(train)
     parts = directory / "train.mrg", directory / "dev.mrg"

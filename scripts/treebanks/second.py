@@ -1,7 +1,7 @@
 """Second readers: each reads a format of treebanks without a line of d2c, by another library.
 
-nltk reads what is in brackets, xml.etree graphs in XML, udapi CoNLL-U, treetools what d2c wrote as export and
-TIGER XML. What a treebank's conventions mean is said here anew, after its documentation.
+nltk reads brackets, xml.etree graphs in XML, udapi CoNLL-U, treetools what d2c wrote as export and TIGER XML.
+The conventions of each treebank are written down here anew, from its documentation.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ Yield = tuple[int, ...]  # token indices below a node
 
 @dataclass
 class Sentence:
-    """What is compared of a sentence of n words.
+    """What is compared of a sentence.
 
-    nodes: how often there is a node of this label over these words
-    heads: how often one has a head child over those; of d-trees the head of each word
+    nodes: how many nodes have this label over these words
+    heads: how many of these have a head child over those words; of d-trees: relation, word and head
     """
 
     words: list[str] = field(default_factory=list)
@@ -45,18 +45,18 @@ class Refused(ValueError):
 
 
 def opened(path: Path, encoding: str = "utf-8") -> Iterator[str]:
-    """Yield the lines of a file, which may be packed."""
+    """Yield the lines of a file, which may be packed by gzip."""
     with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding=encoding) as stream:
         yield from stream
 
 
-# Trees of nodes (label, children), in which a word is (tag, word): what all readers make a `Sentence` of.
+# A node of a tree without gaps is (label, children), and a word is (tag, word); see `sentence_of`.
 Node = tuple[str, Any]
 WRAPPERS = ("", "TOP", "ROOT", "S1", "VROOT")
 
 
 def sentence_of(top: Node, is_head: Callable[[Node], bool] | None = None) -> Sentence | None:
-    """Return the sentence of a tree without gaps, without its wrapper; None without words."""
+    """Return the sentence of a tree without gaps, its wrapper left out; None if the tree has no words."""
     found = Sentence()
 
     def walk(node: Node) -> Yield:
@@ -81,7 +81,7 @@ def sentence_of(top: Node, is_head: Callable[[Node], bool] | None = None) -> Sen
 def sentence_over(
     words: list[tuple[str, str]], labels: dict[str, str], edges: Iterable[tuple[str | None, str | int, bool]]
 ) -> Sentence:
-    """Return the sentence of a graph, with a node VROOT above what has no parent, if that is not one node.
+    """Return the sentence of a graph. VROOT stands above several nodes without parents; wrappers are dropped.
 
     edges: parent, child and whether it is marked as the head
     """
@@ -125,7 +125,7 @@ def parsed(text: str) -> Any:
 
 
 def node_of(tree: Any) -> Node:
-    """Return the node of an nltk.Tree. Raises Refused for one without a label inside another."""
+    """Return the node of an nltk.Tree. Raises Refused where a child has no label, or a word has sisters."""
     if len(tree) == 1 and isinstance(tree[0], str):
         return tree.label(), tree[0].replace("-LRB-", "(").replace("-RRB-", ")")
     if any(isinstance(child, str) or not child.label() for child in tree):
@@ -223,7 +223,7 @@ def sinica(path: Path, _clean: bool) -> Iterator[Sentence]:
 
 
 class _Head(tuple[Any, ...]):
-    """A node that is marked."""
+    """A node that is marked as the head."""
 
 
 def _with_heads(tree: Any) -> Node:
@@ -238,8 +238,8 @@ _ITEM = re.compile(r"#[0-9]+ ")
 
 
 def floresta(path: Path, _clean: bool) -> Iterator[Sentence]:
-    """Yield the sentences of Floresta's brackets, whose heads have the function H; pieces of a constituent
-    with gaps, `P-+vp` and `-P+vp`, are one."""
+    """Yield the sentences of Floresta's brackets, whose heads have the function H; the pieces of a
+    constituent with gaps, `P-+vp` and `-P+vp`, are one node."""
     items: list[list[str]] = []
     for line in opened(path, "latin-1"):
         if _ITEM.match(line):
@@ -296,7 +296,7 @@ _MARKS = {"{": ("(", "-LRB-"), "}": (")", "-RRB-")}
 
 
 def tigerxml(path: Path, _clean: bool) -> Iterator[Sentence]:
-    """Yield the sentences of TIGER XML, whose heads are the edges HD."""
+    """Yield the sentences of TIGER XML, in which edges HD lead to heads."""
     with gzip.open(path, "rb") if path.suffix == ".gz" else open(path, "rb") as stream:
         root = ElementTree.parse(stream).getroot()
     for element in root.iter("s"):
@@ -352,7 +352,7 @@ def treetools() -> Any:
 
 
 def by_treetools(name: str) -> Callable[[Path, bool], Iterator[Sentence]]:
-    """Return the reader of a format that treetools has, of files that are not packed."""
+    """Return treetools' reader of a format. Files must not be packed; their no-break spaces are rewritten."""
 
     def read(path: Path, _clean: bool) -> Iterator[Sentence]:
         treeinput, _, trees = treetools()
@@ -409,12 +409,12 @@ def discbracket(path: Path, _clean: bool) -> Iterator[Sentence]:
 
 
 def _unescaped(tag: str) -> str:
-    """Return a tag with brackets, $( of $-LRB-; the Penn Treebank's own -LRB- stays."""
+    """Return a tag with brackets, such as $( for $-LRB-; the Penn Treebank's own tag -LRB- stays."""
     return tag if tag in ("-LRB-", "-RRB-") else tag.replace("-LRB-", "(").replace("-RRB-", ")")
 
 
 def by_udapi(path: Path, _clean: bool) -> Iterator[Sentence]:
-    """Yield the sentences of CoNLL-U, whose arcs are heads: relation, word and head."""
+    """Yield the sentences of CoNLL-U, whose arcs are in `heads`: relation, word and head."""
     from udapi.block.read.conllu import Conllu
 
     reader = Conllu(files=[str(path)])

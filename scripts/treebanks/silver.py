@@ -1,7 +1,7 @@
-"""Silver trees: what a parser found, where people say only which word depends on which.
+"""Silver trees: a parser has found their constituents; people have annotated only dependencies.
 
-A constituent contradicts a d-tree where it crosses the words of one of its subtrees. Conventions differ, but
-hardly there: of the silver trees of GUM 98 of 100 constituents cross none, punctuation left aside.
+A constituent contradicts a d-tree where it crosses the words of a subtree. Conventions differ, but hardly in
+this: 98 of 100 constituents in the silver trees of GUM cross no subtree, punctuation left aside.
 """
 
 from __future__ import annotations
@@ -18,19 +18,20 @@ from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.formats.reading import Reading
 
 _MOST = 0.1  # of the constituents of a tree may contradict the d-tree
-_GOLD = (".mrg.gz", ".ud.conllu.gz")  # ends of the names of a file of silver trees and of its d-trees
+_GOLD = (".mrg.gz", ".ud.conllu.gz")  # ends of the names of files of silver trees, and of their gold d-trees
 _WH_TAGS = frozenset({"WDT", "WP", "WP$", "WRB"})
 _WH_PHRASES = {"NP": "WHNP", "ADVP": "WHADVP", "PP": "WHPP", "ADJP": "WHADJP"}
 _CLAUSES = frozenset({"SBAR", "SBARQ"})
 
 
 def silver_trees(path: Path) -> Iterator[CTree]:
-    """Yield the trees of a file that agree with the d-trees beside it, mended. Raises FormatError."""
+    """Yield the trees of a file that agree with the d-trees beside it, `mended`. Raises FormatError."""
     return (ctree for ctree, _ in silver_pairs(path))
 
 
 def silver_pairs(path: Path, all_of_them: bool = False) -> Iterator[tuple[CTree, DTree]]:
-    """Yield the same trees with their d-trees, or all trees. Raises FormatError."""
+    """Yield the trees of `silver_trees` with their d-trees; all_of_them: also trees that do not agree. Raises
+    FormatError."""
     for number, (ctree, dtree) in enumerate(
         zip(Reading(unparsed=True)(path), read_conllu(gold_of(path)), strict=True), 1
     ):
@@ -41,8 +42,8 @@ def silver_pairs(path: Path, all_of_them: bool = False) -> Iterator[tuple[CTree,
 
 
 def gold_of(path: Path) -> Path:
-    """Return the file of gold UD d-trees that may be beside a file of trees, which are silver then; of such
-    d-trees themselves their own file."""
+    """Return the path of the gold UD d-trees of a file of trees, which are silver if it exists; for a file of
+    such d-trees, its own path."""
     return path.with_name(path.name.removesuffix(_GOLD[1]).removesuffix(_GOLD[0]) + _GOLD[1])
 
 
@@ -66,7 +67,7 @@ def contradictions(ctree: CTree, dtree: DTree) -> int:
 
 
 def _subtrees(dtree: DTree, words: list[int]) -> set[tuple[int, int]]:
-    """Return first and last word of each subtree without gaps, by their places among the words."""
+    """Return the places among `words` of the first and last word of each subtree without gaps."""
     places = {word: place for place, word in enumerate(words)}
     inside: list[list[int]] = [[places[i]] if i in places else [] for i in range(len(dtree.heads))]
     for i in places:
@@ -78,9 +79,9 @@ def _subtrees(dtree: DTree, words: list[int]) -> set[tuple[int, int]]:
 
 
 def mended(ctree: CTree) -> CTree:
-    """Return the tree with the Penn Treebank's labels of what begins questions and relative clauses.
+    """Return the tree with the Penn Treebank's labels of phrases that begin questions and relative clauses.
 
-    The silver trees have NP and ADVP there wherever a function was projected on them.
+    Silver trees have NP, ADVP and the like there wherever a function was projected on them.
     """
     n, labels = len(ctree.tokens), list(ctree.labels)
     spans = ctree.spans()

@@ -197,6 +197,7 @@ def test_written_trees_are_read_back(tree: CTree, data: st.DataObject) -> None:
         ("(S (NP x (NN y)))", ":1: sentence 1: the node 'NP' mixes the word 'x' with child nodes"),
         ("(S (NP (NN y) x))", ":1: sentence 1: the word 'x' stands beside other words or nodes"),
         ("(S (NN New York))", ":1: sentence 1: the word 'York' stands beside other words or nodes"),
+        ("(S (NN x z) (NN))", ":1: sentence 1: the word 'z' stands beside other words or nodes"),
         ("(S (NN x) (NN y z w))", ":1: sentence 1: the word 'w' stands beside other words or nodes"),
         ("(S (NN x y\u00a0z))", ":1: sentence 1: the word 'y\\xa0z' stands beside other words or nodes"),
         (

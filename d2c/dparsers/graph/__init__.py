@@ -1,5 +1,5 @@
-"""A graph parser on an encoder in prediction, without torch: its files, its network, its arcs.
+"""Prediction with a graph parser on an encoder, without torch: its files, its network, its arcs.
 
-`d2c.dparsers.stanza` trains it, and predicts with torch what this cannot: on GPUs, with other encoders than
-BERT, and where OpenVINO is not installed.
+`d2c.dparsers.stanza` trains the parser, and predicts with torch where this package cannot: on GPUs, with
+encoders other than BERT, and where OpenVINO is not installed.
 """

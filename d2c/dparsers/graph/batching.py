@@ -1,4 +1,4 @@
-"""Sentences as a network takes them: numbers of pieces and units, in batches of sentences of like lengths."""
+"""Sentences as a network takes them: ids of pieces and units, in batches of sentences of similar lengths."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from d2c.dparsers.graph.inputs import columns, pieces, simplified
 from d2c.dparsers.graph.network_file import ROOT_UNIT, NetworkFile
 from d2c.trees.ctree import Tokens
 
-# Pieces of a batch, padding included: for each new number OpenVINO makes code, which takes as long as the
-# batch, and keeps it. With these, sentences are padded by a tenth at most where they are not short.
+# Pieces in a batch, padding included: for each new number OpenVINO makes code, which takes as long as the
+# batch, and keeps it. With these numbers, sentences that are not short are padded by a tenth at most.
 _SIZES = 672, 720, 768
-_STEP = 4  # their widths are multiples of it
+_STEP = 4  # the width of a batch is a multiple of it
 
 
 class PieceBatch(NamedTuple):
-    """A batch of sentences, each with the root before its words; those of the root alone are the last ones,
-    and nothing is found in them.
+    """A batch of sentences, each with the root before its words. Sentences of the root alone, which have no
+    results, come last.
 
-    pieces, there: [windows, pieces] numbers of pieces, and whether there are any
+    pieces, there: [windows, pieces] ids of pieces, and 1 where there is a piece, 0 for padding
     places:        [sentences, words + 1, 2] window and place of the last piece of each word
-    columns:       of each table [sentences, words + 1] numbers of units
-    lengths:       [sentences] words, and 1 for the root
+    columns:       for each table [sentences, words + 1] ids of units
+    lengths:       [sentences] numbers of words, the root included
     """
 
     pieces: Longs
@@ -38,10 +38,10 @@ class PieceBatch(NamedTuple):
 
 
 class SentenceRows(NamedTuple):
-    """The numbers of one sentence.
+    """The ids of one sentence.
 
     pieces: with the marks around them; last: [words + 1] place of the last piece of each word, 0 for the root
-    units:  of each table, the root's first
+    units:  for each table the ids of units, the root's first
     """
 
     pieces: list[int]
@@ -50,10 +50,10 @@ class SentenceRows(NamedTuple):
 
 
 class Batching:
-    """Makes batches.
+    """Makes batches of sentences.
 
-    file:      of the network
-    tokenizer: of the library `tokenizers`
+    file:      that of the network
+    tokenizer: an object of the library `tokenizers`
     window:    pieces that the encoder takes at once
     """
 
@@ -62,7 +62,7 @@ class Batching:
         self._numbers = [file.numbers(name) for name in file.tables]
 
     def batches(self, sentences: Sequence[Tokens]) -> Iterator[tuple[list[int], PieceBatch]]:
-        """Yield batches of sentences, each of at least one word, and which sentences are in them."""
+        """Yield for each batch the numbers of its sentences, and the batch; all sentences have words."""
         rows = self._rows(sentences)
         order = sorted(range(len(rows)), key=lambda i: len(rows[i].pieces), reverse=True)
         while order:
@@ -70,7 +70,7 @@ class Batching:
             width, height = _shape(longest)
             if longest <= self.window:
                 width = min(width, self.window)
-            while height >= 2 * len(order):  # few: a size that others have, too
+            while height >= 2 * len(order):  # few are left: a size that other batches have, too
                 height //= 2
             part, order = order[:height], order[height:]
             yield part, self._batch([rows[i] for i in part], height, width)
@@ -89,12 +89,12 @@ class Batching:
         return [ROOT_UNIT, *map(known.__getitem__, map(str.lower, units) if small else units)]
 
     def _batch(self, rows: Sequence[SentenceRows], height: int, width: int) -> PieceBatch:
-        """Return a batch of so many sentences, of so many pieces."""
+        """Return a batch of `height` sentences, these rows first, padded to `width` pieces."""
         absent = height - len(rows)
         of_pieces = [len(row.pieces) for row in rows] + [1] * absent
         numbers = _table([row.pieces for row in rows], height, width)
         there = np.arange(width) < np.array(of_pieces)[:, None]
-        if width > self.window:  # which is of pieces; words have their own
+        if width > self.window:  # this width counts pieces; words have their own
             width, _ = _shape(max(len(row.last) for row in rows))
         at = _table([row.last for row in rows], height, width)
         of = np.broadcast_to(np.arange(height)[:, None], at.shape)
@@ -112,7 +112,7 @@ class Batching:
 
 @cache
 def _shape(number: int) -> tuple[int, int]:
-    """Return how wide a batch of sentences of so many pieces is, or words, and how many sentences it has."""
+    """Return the width of a batch whose longest sentence has so many pieces, or words, and its height."""
     width = number + -number % _STEP
     while width <= _SIZES[-1]:
         for size in _SIZES:
@@ -123,7 +123,7 @@ def _shape(number: int) -> tuple[int, int]:
 
 
 def _table(rows: Sequence[Sequence[int]], height: int, width: int) -> Longs:
-    """Return [height, width] rows with zeros behind them, and rows of zeros."""
+    """Return [height, width] the rows, with zeros behind them, and rows of zeros."""
     made = np.zeros((height, width), np.int64)
     for own, row in zip(made, rows, strict=False):
         own[: len(row)] = row

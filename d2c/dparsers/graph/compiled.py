@@ -1,11 +1,11 @@
-"""A graph parser's network over BERT in prediction, computed by OpenVINO: a CPU takes half of torch's time.
+"""Prediction with a graph parser's network over BERT by OpenVINO, which takes half of torch's time on a CPU.
 
 BERT: Devlin et al., NAACL 2019. The network over it, with a bidirectional LSTM and biaffine scores: Dozat and
 Manning, ICLR 2017, in the form of Qi et al., CoNLL 2018, which Stanza has.
 
-Graphs are made of the weights in memory, which takes half a second; nothing is kept. They compute in one
-thread: a forked process needs no other. Where a CPU multiplies bfloat16, all is computed in it. The scores of
-a sentence depend on how far the batch is padded, by rounding, but not on the other sentences in it.
+The graphs are made from the weights in memory, which takes half a second, and are not written to files. They
+compute in one thread, so a forked process needs no other. They compute in bfloat16 if the CPU multiplies it.
+The scores of a sentence depend, by rounding, on how far its batch is padded, but not on its other sentences.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from d2c.dparsers.graph.scores import GraphScores
 from d2c.packed.arcs import PackedArcs
 
 # With this module `import openvino` reports to its makers, and writes into the home directory
-# (findings/openvino-import.sh); without it, it does neither.
+# (findings/openvino-import.sh); without the module, the import does neither.
 _TELEMETRY = "openvino_telemetry"
-_ARCS = 128  # whose labels are scored at a time: what more of them take does not fit into the cache
-_GATES = 1, 0, 2, 3  # where OpenVINO's gates of an LSTM are in torch's: forget, input, cell, output
+_ARCS = 128  # arcs whose labels are scored at a time: the arrays of more do not fit into the cache
+_GATES = 1, 0, 2, 3  # OpenVINO's LSTM gates, by their places in torch's: forget, input, cell, output
 
 
 def openvino() -> Any:
-    """Return the module, imported without its telemetry. Raises ImportError."""
+    """Return the module `openvino`, imported without its telemetry. Raises ImportError."""
     absent = _TELEMETRY not in sys.modules
     sys.modules.setdefault(_TELEMETRY, None)  # type: ignore[arg-type]
     try:
@@ -45,16 +45,16 @@ def openvino() -> Any:
 
 
 def multiplies_halves() -> bool:
-    """Return whether matrices of bfloat16 are multiplied faster: on CPUs that can do that."""
+    """Return whether the CPU multiplies matrices of bfloat16 by itself, which is faster than in float32."""
     return "BF16" in openvino().Core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")
 
 
 class CompiledNetwork:
-    """The network.
+    """The network of a graph parser, computed by OpenVINO.
 
-    file:    of it
-    config:  of BERT
-    arrays:  of BERT, as its file has them
+    file:    that of the network over BERT
+    config:  BERT's configuration
+    arrays:  BERT's weights, as its file has them
     """
 
     def __init__(self, file: NetworkFile, config: BertConfig, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -63,11 +63,11 @@ class CompiledNetwork:
         self.has_yields = bool(file.arguments.get("yields"))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what a copy has, perhaps in another process, which compiles the graphs for itself."""
+        """Return the state of a copy, perhaps in another process; it compiles the graphs for itself."""
         return {name: value for name, value in vars(self).items() if name != "_requests"}
 
     def scores(self, batch: PieceBatch) -> GraphScores:
-        """Return what it finds in a batch."""
+        """Return the network's scores for a batch."""
         of_arcs, of_labels = self._requests
         columns = [batch.columns[name] for name in self.file.tables]
         of_arcs.infer([*batch[:3], *columns, batch.lengths], share_inputs=True, share_outputs=True)
@@ -104,7 +104,7 @@ class CompiledNetwork:
 
     @cached_property
     def _requests(self) -> tuple[Any, Any]:
-        """Return what computes the scores of arcs, and of labels."""
+        """Return the requests that compute the scores of arcs, and of labels."""
         hint = "bf16" if multiplies_halves() else "f32"
         options = {"INFERENCE_PRECISION_HINT": hint, "INFERENCE_NUM_THREADS": 1}
         graphs = _Graphs(self)
@@ -127,11 +127,11 @@ class _Graphs:
         self.has_yields = network.has_yields
 
     def of_arcs(self) -> Any:
-        """Return the graph from a `PieceBatch` to what is found of W words, the root one of them.
+        """Return the graph from a `PieceBatch` to its results for W words, the root one of them.
 
-        These are logarithms of probabilities of heads [sentences, W, W]; factors of labels, of dependents and
-        of heads [sentences, W, size]; if the network knows them, logarithms as of heads for the first and the
-        last words of yields, and numbers of tags [sentences, W, 1].
+        These are logarithms of probabilities of heads [sentences, W, W]; the label scorer's factors of
+        dependents and of heads [sentences, W, size]; if the network has them, logarithms of probabilities of
+        the first and of the last words of yields [sentences, W, W], and ids of tags [sentences, W, 1].
         """
         op = self.op
         pieces, there, places, lengths = (
@@ -158,9 +158,9 @@ class _Graphs:
 
     def of_labels(self) -> Any:
         """Return the graph from factors of dependents and heads [A, size] to logarithms of probabilities of
-        labels [A, L]: one product for all pairs of their numbers, which is quicker than one for each arc."""
+        labels [A, L]: one product for all pairs of components, which is faster than one for each arc."""
         op, weight = self.op, self.own["deprel.scorer.W_bilin.weight"]
-        size = len(weight) - 1  # beyond which both factors have a 1
+        size = len(weight) - 1  # behind their components both factors have a 1
         dependents, heads = (op.parameter([-1, size], np.float32) for _ in range(2))
         pairs = op.multiply(op.unsqueeze(dependents, 2), op.unsqueeze(heads, 1))
         pairs = op.reshape(pairs, [0, size * size], True)
@@ -175,7 +175,7 @@ class _Graphs:
         return self.ov.Model([op.result(scores)], [dependents, heads], "labels")
 
     def _mixture(self, pieces: Any, there: Any) -> Any:
-        """Return [windows, pieces, size] the mixture of BERT's last layers, by Stanza's weights."""
+        """Return [windows, pieces, size] the mixture of BERT's last layers, with Stanza's weights."""
         op, table = self.op, self.bert
         rows = (
             table["embeddings.position_embeddings.weight"]
@@ -197,7 +197,7 @@ class _Graphs:
         return reduce(op.add, [op.multiply(layer, op.constant(share)) for layer, share in last])
 
     def _layer(self, states: Any, seen: Any, of: str) -> Any:
-        """Return [windows, pieces, size] the states after a layer of BERT, whose weights' names begin so."""
+        """Return [windows, pieces, size] the states after a layer of BERT; of: prefix of its weights."""
         op, heads = self.op, self.config.num_attention_heads
 
         def split(name: str) -> Any:
@@ -213,7 +213,7 @@ class _Graphs:
         return self._norm(op.add(inner, states), f"{of}output.LayerNorm")
 
     def _inputs(self, columns: Mapping[str, Any], of_words: Any) -> Any:
-        """Return [sentences, words + 1, inputs] what the LSTM sees."""
+        """Return [sentences, words + 1, inputs] the inputs of the LSTM."""
         op = self.op
         made = {
             name: op.gather(self._constant(self.own[f"{name}_emb.weight"]), numbers, op.constant(0))
@@ -223,11 +223,11 @@ class _Graphs:
         return op.concat([made["word"], made["lemma"], reduce(op.add, tags), of_words], 2)
 
     def _states(self, states: Any, lengths: Any) -> Any:
-        """Return [sentences, words + 1, size] states after the layers of the LSTM, with its highways."""
+        """Return [sentences, words + 1, size] the states after all layers of the highway LSTM."""
         op = self.op
         for layer in range(self.file.size("num_layers")):
-            # What OpenVINO says of sequences' lengths it does not heed where shapes are dynamic
-            # (findings/openvino-lstm-lengths.sh): it would begin with the padding, so sentences are turned.
+            # OpenVINO ignores the lengths of sequences where shapes are dynamic
+            # (findings/openvino-lstm-lengths.sh): the way back would begin with padding, so turn sentences.
             turned = op.reverse_sequence(states, lengths, 0, 1)
             there, back = self._one_way(states, layer, 0), self._one_way(turned, layer, 1)
             both = op.concat([there, op.reverse_sequence(back, lengths, 0, 1)], 2)
@@ -237,7 +237,7 @@ class _Graphs:
         return states
 
     def _one_way(self, states: Any, layer: int, way: int) -> Any:
-        """Return [sentences, words + 1, size] states of one of the two directions of the LSTM."""
+        """Return [sentences, words + 1, size] the states of one of the two directions of the LSTM."""
         op, size, end = self.op, self.file.size("hidden_dim"), ("", "_reverse")[way]
         sentences, words = (op.unsqueeze(self._dimension(states, axis), 0) for axis in (0, 1))
         shape = op.concat([sentences, op.constant([1, size])], 0)
@@ -254,7 +254,7 @@ class _Graphs:
         return op.squeeze(made.output(0), op.constant(1))
 
     def _factors(self, states: Any, scorer: str) -> list[Any]:
-        """Return [sentences, words + 1, size] what dependents and heads are to a biaffine scorer."""
+        """Return [sentences, words + 1, size] a biaffine scorer's factors of dependents, and of heads."""
         return [self.op.relu(self._linear(states, self.own, f"{scorer}.W{i}")) for i in (1, 2)]
 
     def _pairs(self, states: Any, scorer: str, output: int) -> Any:
@@ -268,7 +268,7 @@ class _Graphs:
         return op.add(op.matmul(own, right, False, True), bias)
 
     def _shares(self, scores: Any, impossible: Any) -> Any:
-        """Return logarithms of shares over the last axis, of which some are impossible."""
+        """Return the log softmax of scores over the last axis; what is impossible gets -inf."""
         return self.op.log_softmax(
             self.op.select(impossible, self.op.constant(np.float32(-np.inf)), scores), 2
         )
@@ -287,9 +287,9 @@ class _Graphs:
         return self.op.constant(np.ascontiguousarray(array))
 
     def _numbers(self, *axes: int) -> Any:
-        """Return an input of whole numbers of this shape; -1: any."""
+        """Return an input of integers of this shape; -1: any length."""
         return self.op.parameter([*axes], np.int64)
 
     def _dimension(self, states: Any, axis: int) -> Any:
-        """Return how long an axis is."""
+        """Return the length of an axis."""
         return self.op.gather(self.op.shape_of(states), self.op.constant(axis), self.op.constant(0))

@@ -1,7 +1,7 @@
 """The directory of a parser of Stanza's: its format, the files of graph parsers on encoders, and the packages
 that these need.
 
-Whoever only looks for models reads this, so nothing that takes time is imported.
+This is read even by those who only look for models, so nothing that takes time is imported.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ OF_OPENVINO = "openvino", "safetensors", "tokenizers"
 
 
 def absent(packages: Iterable[str]) -> list[str]:
-    """Return those of some packages that are not installed; none is imported."""
+    """Return which of some packages are not installed; none is imported."""
     return [name for name in packages if not find_spec(name)]
 
 
 def is_compiled(directory: Path) -> bool:
-    """Return whether the network is one over BERT as it was published, which OpenVINO computes. Raises
+    """Return whether the network is over BERT in its published form, which OpenVINO computes. Raises
     ModelError."""
     if not (directory / NETWORK).is_file():
         return False

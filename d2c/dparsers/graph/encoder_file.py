@@ -1,7 +1,7 @@
 """The files of an encoder in a model's directory, in the layout of `transformers`, read without torch.
 
-These are config.json, tokenizer.json and model.safetensors, which has a byte for each number of a matrix. No
-code is run that is not installed; no setting can name any.
+These are config.json, tokenizer.json and model.safetensors, in which each number of a matrix takes a byte. No
+code is run except what is installed; no setting can name other code.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from d2c.base.model_files import check_file, read_as
 from d2c.dparsers.graph.directory import TOKENIZER, WEIGHTS
 from d2c.dparsers.graph.tokenizer_file import TokenizerFile
 
-_LONGEST = 512  # pieces in a window: attention takes their square in time
-_MOST_BYTES, _MOST_HEADER = 1 << 33, 1 << 20  # of weights; of their names, a large encoder has 100 KB
+_LONGEST = 512  # pieces in a window: the time of attention grows with their square
+_MOST_BYTES, _MOST_HEADER = 1 << 33, 1 << 20  # of weights; of their names (a large encoder: 100 KB)
 _MOST_OTHER = 1 << 16  # bytes of any other file
-_TRIAL, _MOST_OF_LETTER = "It's 5,000 ﷺ é ½ 漢 😀 .", 20  # to try a tokenizer, and of a letter: NFKC has 18
+_TRIAL, _MOST_OF_LETTER = "It's 5,000 ﷺ é ½ 漢 😀 .", 20  # a text to try; pieces of a letter: NFKC makes 18
 _SCALE = ":scale"  # after the name of a matrix
 _BYTE, _LEAST_SCALE = 127, 1e-30  # the largest number of a byte; for rows of zeros
 UNSEEN = "-"  # in place of a word of which a tokenizer makes no pieces
@@ -32,7 +32,7 @@ UNSEEN = "-"  # in place of a word of which a tokenizer makes no pieces
 
 @dataclass(frozen=True, kw_only=True)
 class BertConfig:
-    """What counts of BERT's config.json; names are those of `transformers`."""
+    """The settings in BERT's config.json that matter here; names are those of `transformers`."""
 
     vocab_size: int
     hidden_size: int
@@ -45,7 +45,7 @@ class BertConfig:
     pad_token_id: int | None = 0
 
     def check(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Raise ValueError unless arrays [...], packed or not, have the shapes that it says."""
+        """Raise ValueError unless arrays [...], packed or not, have the shapes that these settings say."""
         size, inner = self.hidden_size, self.intermediate_size
         check_heads(size, self.num_attention_heads)
         if not 0 < self.num_hidden_layers <= len(arrays):
@@ -95,9 +95,9 @@ def read_tensors(path: Path) -> dict[str, NDArray[Any]]:
 
 
 def packed(weights: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """Return weights [...] with a byte, and for each row a scale, in place of the numbers of matrices.
+    """Return weights [...] with a byte in place of each number of a matrix, and a scale for each row.
 
-    What is so rounded stays what it is when it is packed again.
+    Weights that were rounded in this way stay the same when they are packed again.
     """
     made = dict[str, NDArray[Any]]()
     for name, array in weights.items():
@@ -110,7 +110,7 @@ def packed(weights: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
 
 
 def unpacked(arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """Return what `packed` was given [...], rounded; what it did not pack stays. Raises ValueError."""
+    """Return what `packed` was given [...], rounded; arrays that are not packed stay. Raises ValueError."""
     weights = {name: array for name, array in arrays.items() if not name.endswith(_SCALE)}
     for name in arrays.keys() - weights.keys():
         scale, of = arrays[name], name.removesuffix(_SCALE)
@@ -131,13 +131,13 @@ def _check_header(path: Path) -> None:
 
 
 def check_heads(size: int, heads: int) -> None:
-    """Raise ValueError unless vectors of a size can be shared by so many heads of attention."""
+    """Raise ValueError unless vectors of this size can be shared by so many attention heads."""
     if heads < 1 or size % heads:
         raise ValueError(f"{heads} heads of attention cannot share vectors of {size}")
 
 
 def check_files(directory: Path) -> None:
-    """Raise ModelError unless the tokenizer is one that encoders have, and files are of their sizes."""
+    """Raise ModelError for a tokenizer that no encoder here can have, and for files that are too large."""
     _check_header(directory / WEIGHTS)
     read_as(directory / TOKENIZER, None, TokenizerFile)
     for other in directory.iterdir():
@@ -146,8 +146,8 @@ def check_files(directory: Path) -> None:
 
 
 def read_tokenizer(directory: Path, size: int) -> Any:
-    """Return the tokenizer of the library `tokenizers`, whose pieces are so many at most. Raises ModelError,
-    ValueError."""
+    """Return the tokenizer, an object of the library `tokenizers`. Raises ModelError, and ValueError, also
+    for pieces with ids of `size` or more."""
     from tokenizers import Tokenizer
 
     check_files(directory)
@@ -157,8 +157,8 @@ def read_tokenizer(directory: Path, size: int) -> Any:
 
 
 def try_tokenizer(tokenizer: Any, size: int) -> None:
-    """Raise ValueError unless a tokenizer of the library `tokenizers` makes some pieces of any sentence, of
-    which there are so many, and marks the ends. What its file says of cutting and padding does not count."""
+    """Raise ValueError unless a tokenizer of the library `tokenizers` has only ids below `size`, makes few
+    pieces of a text, and marks the ends of a sentence. Truncation and padding are switched off in it."""
     tokenizer.no_truncation()
     tokenizer.no_padding()
     try:
@@ -177,15 +177,15 @@ def try_tokenizer(tokenizer: Any, size: int) -> None:
 
 
 def windows(lengths: list[int], size: int) -> tuple[Longs, Longs, tuple[Longs, Longs]]:
-    """Say how to cut sentences into windows that overlap by half, and how to join their vectors again.
+    """Return how to cut sentences into windows that overlap by half, and how to join their vectors again.
 
     Each piece has the vectors of the window that shows more around it.
 
-    lengths: pieces of each sentence, the marks at both ends among them
+    lengths: numbers of pieces of the sentences, the marks at both ends included
     size:    of a window at most; each has the sentence's marks around it
 
-    Returns where each place of each window is from, [windows, size] rows (-1: padding) and columns; and for
-    each piece of each sentence, [sentences, pieces], window and place there. Linear time.
+    Returns where the piece at each place of each window is from, [windows, size] rows (-1: padding) and
+    columns; and for each piece of each sentence, [sentences, pieces], its window and place. Linear time.
     """
     inside, longest = size - 2, max(lengths)
     rows, columns, window_of, place_of = (list[list[int]]() for _ in range(4))
@@ -196,7 +196,7 @@ def windows(lengths: list[int], size: int) -> tuple[Longs, Longs, tuple[Longs, L
         place_of.append([0] * longest)
         for i, begin in enumerate(begins):
             pieces = [0, *range(begin + 1, min(begin + inside, length - 2) + 1), length - 1]
-            # Where two overlap, the first half of what they share is the first one's, the rest the second's.
+            # The first half of the pieces that two windows share is taken from the first one.
             taken = (begins[i - 1] + inside - begin) // 2 + 1 if i else 0
             for place in range(taken, len(pieces)):
                 window_of[-1][pieces[place]], place_of[-1][pieces[place]] = len(rows), place

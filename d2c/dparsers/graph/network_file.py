@@ -1,7 +1,7 @@
 """The files of a graph parser's network over an encoder, which can be read without torch.
 
 `network.json` has the arguments of Stanza's training program and the vocabulary, `network.safetensors` the
-weights in half precision. Networks that see letters or word vectors, too, are kept in Stanza's own format.
+weights in half precision. Networks that also see letters or word vectors are kept in Stanza's own format.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from d2c.base.model_files import as_type, read_settings, write_settings
 from d2c.dparsers.graph.directory import NETWORK, NETWORK_WEIGHTS
 from d2c.dparsers.graph.encoder_file import read_tensors
 
-COLUMNS = "word", "upos", "xpos", "lemma"  # that have embeddings
-PREFIX = ("<PAD>", "<UNK>", "<EMPTY>", "<ROOT>")  # with which Stanza begins every vocabulary
+COLUMNS = "word", "upos", "xpos", "lemma"  # the columns that have embeddings
+PREFIX = ("<PAD>", "<UNK>", "<EMPTY>", "<ROOT>")  # the units with which Stanza begins every vocabulary
 UNKNOWN_UNIT, ROOT_UNIT = 1, 3
 
 _FORMAT = 1
 _NUMBERED, _NUMBERS = "_id2unit", "_unit2id"  # the latter follow from the former
-# What such a network does not have, by Stanza's names.
+# Parts that such a network does not have, under Stanza's names.
 _WITHOUT = ("char", "charlm", "pretrain", "linearization", "distance", "use_arc_embedding", "use_ufeats")
 _KINDS = "graph", "joint"
-_OF_TRAINING = "drop_replacement"  # what stands for hidden words
+_OF_TRAINING = "drop_replacement"  # the vector in place of words that are hidden in training
 _SIZES = "hidden_dim", "deep_biaff_hidden_dim", "num_layers", "word_emb_dim", "tag_emb_dim"
 
 Weights = Mapping[str, NDArray[Any]]
 
 
 class UnitNumbers(dict[str, int]):
-    """The numbers of units; of all others that of unknown ones."""
+    """The ids of units; all other units have the id of unknown ones."""
 
     def __missing__(self, unit: str) -> int:
         return UNKNOWN_UNIT
@@ -44,7 +44,7 @@ class NetworkFile(NamedTuple):
 
     arguments:  of Stanza's training program; `is_plain` is true of them
     vocabulary: the state of Stanza's vocabulary
-    weights:    by Stanza's names
+    weights:    under Stanza's names
     """
 
     arguments: dict[str, Any]
@@ -78,7 +78,7 @@ class NetworkFile(NamedTuple):
 
     @property
     def joint(self) -> bool:
-        """Return whether it finds tags."""
+        """Return whether the network predicts tags."""
         return bool(self.arguments["model_type"] == "joint")
 
     def size(self, name: str) -> int:
@@ -93,19 +93,19 @@ class NetworkFile(NamedTuple):
         return units
 
     def numbers(self, name: str) -> tuple[UnitNumbers, bool]:
-        """Return the numbers of units, and whether these are in small letters. Raises ValueError."""
+        """Return the ids of units, and whether units are in lower case. Raises ValueError."""
         numbered = {unit: i for i, unit in enumerate(self.units(name))}
         return UnitNumbers(numbered), bool(self.vocabulary[name]["lower"])
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """Return those of COLUMNS that it sees."""
+        """Return which of COLUMNS the network sees."""
         return tuple(one for one in COLUMNS if self.arguments.get(f"use_{one}", True))
 
     def check(self, size: int) -> None:
-        """Raise ValueError unless the weights are those of the network, and of the shapes that it says.
+        """Raise ValueError unless exactly the network's weights are there, in the shapes that it implies.
 
-        size: of an encoder's vectors
+        size: of the encoder's vectors
         """
         expected = self._shapes(size)
         found = {name: array.shape for name, array in self.weights.items() if name != _OF_TRAINING}
@@ -147,7 +147,7 @@ class NetworkFile(NamedTuple):
 
 
 def is_plain(arguments: Mapping[str, Any], vocabulary: Mapping[str, Any]) -> bool:
-    """Return whether a network, of these arguments and state of its vocabulary, can be kept so."""
+    """Return whether a network with these arguments and this vocabulary can be kept in these files."""
     return (
         arguments["model_type"] in _KINDS
         and bool(arguments.get("bert_model") and arguments.get("bert_hidden_layers"))
@@ -158,7 +158,7 @@ def is_plain(arguments: Mapping[str, Any], vocabulary: Mapping[str, Any]) -> boo
 
 
 def _is_list(part: Mapping[str, Any]) -> bool:
-    """Return whether units of a part of the vocabulary are numbered as they stand."""
+    """Return whether the units of a part of the vocabulary are a list, numbered in its order."""
     return isinstance(part, Mapping) and isinstance(part.get(_NUMBERED), list)
 
 
@@ -167,5 +167,5 @@ def _linear(name: str, outputs: int, inputs: int) -> dict[str, tuple[int, ...]]:
 
 
 def floats(weights: Weights) -> dict[str, NDArray[np.float32]]:
-    """Return weights in single precision. [...]"""
+    """Return weights [...] in single precision."""
     return {name: array.astype(np.float32) for name, array in weights.items()}

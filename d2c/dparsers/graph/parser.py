@@ -1,4 +1,4 @@
-"""Stanza's graph parser on BERT, in prediction on a CPU, by OpenVINO: neither Stanza nor torch is needed."""
+"""Prediction with Stanza's graph parser on BERT, on a CPU by OpenVINO: without Stanza and without torch."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from d2c.protocols.directories import loading
 from d2c.protocols.dparser import Report
 from d2c.trees.ctree import Tokens
 
-_NVIDIA = Path("/dev/nvidiactl")  # is there where a GPU is, and torch takes a second to say so
-# Held while a network computes: it has one place for its outputs.
+_NVIDIA = Path("/dev/nvidiactl")  # exists where a GPU does; torch takes a second to say so
+# Held while a network computes, since it has one place for its outputs.
 _ONE_AT_A_TIME = SharedLock()
 
 
 class CompiledParser(GraphParser):
-    """The parser, as `d2c.dparsers.stanza` has trained it."""
+    """The parser, as trained by `d2c.dparsers.stanza`."""
 
     def __init__(self, network: CompiledNetwork, tokenizer: Any, window: int) -> None:
         super().__init__()
@@ -46,11 +46,11 @@ class CompiledParser(GraphParser):
 
     @classmethod
     def opened(cls, directory: Path, device: str | None = None) -> Self | None:
-        """Return the parser in a model's directory; None for one that torch has to compute: where there is a
-        GPU, with another encoder than BERT, or where OpenVINO is not there or has no code for the processor.
-        Raises ModelError, also where torch would have to and is not there.
+        """Return the parser in a model's directory; None for one that torch has to compute: on a GPU, without
+        BERT, or where OpenVINO is not installed or has no code for the processor. Raises ModelError, also
+        where torch would have to compute an encoder and is not installed.
 
-        device: cpu, cuda, ...; None: a GPU if torch can compute there and may find one
+        device: cpu, cuda, ...; None: a GPU if torch is installed and there seems to be one
         """
         if not (directory / NETWORK).exists():
             return None
@@ -81,7 +81,7 @@ class CompiledParser(GraphParser):
             if not compiled.compiles:
                 return None
             parser = cls(compiled, tokenizer, window_of(config))
-            next(parser.parse([Tokens(("a", "b"), ("A", "B"))]))  # what cannot parse says so now
+            next(parser.parse([Tokens(("a", "b"), ("A", "B"))]))  # a parser that cannot parse fails now
         return parser
 
     @classmethod
@@ -94,12 +94,12 @@ class CompiledParser(GraphParser):
     def train(
         self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None
     ) -> NoReturn:
-        """Raise ModelError: Stanza trains it."""
+        """Raise ModelError: only Stanza trains this parser."""
         raise ModelError("this parser cannot be trained further; take --dparser stanza")
 
     @property
     def tags_(self) -> tuple[str, ...]:
-        """Return the tags that it finds."""
+        """Return the tags that the parser predicts, none unless it is joint."""
         return self.network.tags if self.abilities.tags else ()
 
     def _found(self, sentences: Sequence[Tokens], least: float | None) -> list[Found]:

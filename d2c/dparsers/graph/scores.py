@@ -27,20 +27,20 @@ from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 
 Found = tuple[Arcs, Sequence[str], PackedArcs | None]  # of a sentence: arcs, tags, packed arcs
-_WINDOW = 1024  # sentences that are sorted by length and held at a time
+_WINDOW = 1024  # sentences that are held, and sorted by length, at a time
 _LEAST_LOG = math.log(LEAST_LABEL)
 
 
 class GraphScores(NamedTuple):
-    """What a network finds in a batch of sentences, each of n words.
+    """A network's scores for a batch of sentences, each of n words.
 
-    heads:  of each sentence [n + 1, n + 1] logarithms of how probable each head of a word is, of itself -inf;
-            they need not sum to 1
+    heads:  for each sentence [n + 1, n + 1] the logarithms of probabilities: in the row of each word those of
+            its heads, -inf for itself; the probabilities need not sum to 1
     labels: returns [A, L] logarithms of probabilities of labels, given the A arcs of all sentences
-    names:  [L] of labels
-    yields: of each sentence [2, n, n] logarithms of how probable each word is as the first, and as the last,
-            of a word's yield; None: not known
-    tags:   of each sentence its tags, none if the network finds none
+    names:  [L] the labels
+    yields: for each sentence [2, n, n] logarithms of probabilities: in the row of each word those of words as
+            the first, then as the last, of its yield; None: not known
+    tags:   the tags of each sentence; empty if the network predicts none
     """
 
     heads: Sequence[Floats]
@@ -50,8 +50,8 @@ class GraphScores(NamedTuple):
     tags: Sequence[Sequence[str]]
 
     def found(self, least: float | None) -> list[Found]:
-        """Return of each sentence its best tree with one root, its tags, and the arcs of this probability or
-        more; least: None: no packed arcs."""
+        """Return for each sentence its best tree with one root, its tags, and its packed arcs, those of
+        probability `least` or more; None: no packed arcs."""
         trees = [best_heads(table) for table in self.heads]
         if least is None:
             arcs = [single(tree) for tree in trees]
@@ -72,14 +72,14 @@ class GraphScores(NamedTuple):
 
 
 class GraphParser(DependencyParser):
-    """A parser whose network scores all arcs of a sentence, whatever computes it."""
+    """A parser whose network, whatever computes it, scores all arcs of a sentence."""
 
     def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
         """Yield the d-tree of each sentence, in order; about a thousand sentences are held at a time."""
         return self._parse(sentences, None)
 
     def parse_packed(self, sentences: Iterable[Tokens], least: float = LEAST) -> Iterator[DTree]:
-        """Parse as `parse`, with packed arcs of this probability or more."""
+        """Yield the d-trees of `parse` with their packed arcs, those of this probability or more."""
         return self._parse(sentences, least)
 
     def _parse(self, sentences: Iterable[Tokens], least: float | None) -> Iterator[DTree]:
@@ -96,18 +96,18 @@ class GraphParser(DependencyParser):
 
     @abstractmethod
     def _found(self, sentences: Sequence[Tokens], least: float | None) -> list[Found]:
-        """Return what is found in sentences, each of at least one word; least: as of `GraphScores.found`."""
+        """Return the results for sentences of at least one word each; least: as in `GraphScores.found`."""
 
 
 def best_heads(scores: Floats) -> tuple[int, ...]:
-    """Return [n] the heads of the best tree with one root. scores: [n + 1, n + 1] as of `GraphScores`"""
+    """Return [n] the heads of the best tree with one root. scores: [n + 1, n + 1] as in `GraphScores`"""
     return spanning_tree(scores[1:].T.astype(np.float64))
 
 
 def likely_arcs(table: Floats, tree: Sequence[int], least: float) -> PackedArcs:
     """Return the arcs of a sentence that have this probability or more, and those of the tree.
 
-    table: [n + 1, n + 1] as of `GraphScores`
+    table: [n + 1, n + 1] as in `GraphScores`
     """
     shares = np.exp(table[1:].astype(np.float64))
     likely = arcs_of(shares / shares.sum(axis=1, keepdims=True), tree)
@@ -115,5 +115,5 @@ def likely_arcs(table: Floats, tree: Sequence[int], least: float) -> PackedArcs:
 
 
 def _ends(tables: Floats) -> NDArray[np.float32]:
-    """Return ends of yields as `PackedArcs` has them. tables: [2, n, n] logarithms"""
+    """Return the ends of yields as in `PackedArcs`. tables: [2, n, n] logarithms"""
     return tables.clip(min=_LEAST_LOG).astype(np.float32).ravel()

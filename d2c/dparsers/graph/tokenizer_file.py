@@ -1,8 +1,8 @@
-"""What may stand in the `tokenizer.json` of an encoder: components that tokenisers of
+"""What the `tokenizer.json` of an encoder may contain: components that the tokenisers of
 `d2c.dparsers.stanza.encoder.KINDS` have.
 
-Those of the tokenizers library can do much more: rewrite a letter into a thousand, split by any regular
-expression. What is here reads a text in linear time and makes some pieces of a letter at most. Structs have
+Those of the library `tokenizers` can do much more: rewrite a letter into a thousand, split by any regular
+expression. Those here read a text in linear time and make a limited number of pieces of a letter. They have
 the library's names of components and fields; fields that only say how pieces become text again are left out.
 """
 
@@ -13,21 +13,21 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-_MOST_SPECIAL = 1_000  # pieces that stand for themselves: an encoder has five, some a hundred unused ones
-_LONGEST = 64  # characters of a special piece, bytes of what another letter becomes; NFKC has 33
-_MOST_LETTERS = 100  # of a word that is cut: time is their square; longer ones are unknown
+_MOST_SPECIAL = 1_000  # special pieces: an encoder has five, some have a hundred unused ones
+_LONGEST = 64  # characters of a special piece, bytes of the text that replaces a letter; NFKC has 33
+_MOST_LETTERS = 100  # of a word that is cut, in quadratic time; longer words are unknown
 _MOST_PARTS = 10  # of a sequence
-_MOST_RULES = 1 << 20  # characters of rules for letters, in base64; of XLM-RoBERTa 316,720
+_MOST_RULES = 1 << 20  # characters of rules for letters, in base64; XLM-RoBERTa has 316,720
 
 Text = Annotated[str, Meta(max_length=_LONGEST)]
 
 
 class Component(Struct, tag_field="type", tag=True):
-    """One that the library calls as the class is called."""
+    """A component; the library calls it as its class is called, or as `tag` says."""
 
 
 class BertNormalizer(Component):
-    """Small letters, without accents, blanks around Chinese characters."""
+    """May lowercase letters, strip accents, and put blanks around Chinese characters."""
 
 
 class NFKD(Component):
@@ -35,22 +35,22 @@ class NFKD(Component):
 
 
 class StripAccents(Component):
-    """Letters without accents."""
+    """Strips accents."""
 
 
 class Lowercase(Component):
-    """Small letters."""
+    """Lowercases letters."""
 
 
 class Replace(Component):
-    """Quotation marks or blanks become one: the few expressions that these tokenisers have."""
+    """Replaces quotation marks or blanks by one; these tokenisers have no other expressions."""
 
     pattern: dict[Literal["Regex", "String"], Literal[" {2,}", "``", "''"]]
     content: Literal['"', " ", "▁"]
 
 
 class Precompiled(Component):
-    """SentencePiece's rules for letters: 4 bytes that say the size of a trie, this, and what letters become,
+    """SentencePiece's rules for letters: 4 bytes with the size of a trie, the trie, and what letters become,
     with a zero byte behind each."""
 
     precompiled_charsmap: Annotated[str, Meta(max_length=_MOST_RULES)]
@@ -58,7 +58,7 @@ class Precompiled(Component):
     def __post_init__(self) -> None:
         rules = b64decode(self.precompiled_charsmap, validate=True)
         begin = 4 + int.from_bytes(rules[:4], "little")
-        if begin % 4 or begin > len(rules):  # at which the library would end the process
+        if begin % 4 or begin > len(rules):  # with these the library would end the process
             raise ValueError("no rules for letters")
         if max(map(len, rules[begin:].split(b"\0"))) > _LONGEST:
             raise ValueError("a letter becomes a long text")
@@ -68,25 +68,25 @@ Normalizer = BertNormalizer | NFKD | StripAccents | Lowercase | Replace | Precom
 
 
 class Normalizers(Component, tag="Sequence"):
-    """Several, each after the other."""
+    """Several normalizers, one after the other."""
 
     normalizers: Annotated[tuple[Normalizer, ...], Meta(max_length=_MOST_PARTS)]
 
 
 class BertPreTokenizer(Component):
-    """Words and marks apart."""
+    """Splits at blanks and around punctuation."""
 
 
 class ByteLevel(Component):
-    """GPT-2's expression, and bytes as letters."""
+    """Splits by GPT-2's expression, and writes bytes as letters."""
 
 
 class WhitespaceSplit(Component):
-    """What is between blanks."""
+    """Splits at blanks."""
 
 
 class Metaspace(Component):
-    """A mark in place of blanks."""
+    """Puts a mark in place of blanks."""
 
     replacement: Literal["▁"]
 
@@ -95,41 +95,41 @@ PreTokenizer = BertPreTokenizer | ByteLevel | WhitespaceSplit | Metaspace
 
 
 class PreTokenizers(Component, tag="Sequence"):
-    """Several, each after the other."""
+    """Several pre-tokenizers, one after the other."""
 
     pretokenizers: Annotated[tuple[PreTokenizer, ...], Meta(max_length=_MOST_PARTS)]
 
 
 class WordPiece(Component):
-    """The longest pieces first."""
+    """Takes the longest pieces first."""
 
     max_input_chars_per_word: Annotated[int, Meta(ge=1, le=_MOST_LETTERS)] = 100
 
 
 class BPE(Component):
-    """Pairs that are joined; nothing is left to chance."""
+    """Joins pairs of pieces, without dropout."""
 
     dropout: None = None
 
 
 class Unigram(Component):
-    """The most probable pieces."""
+    """Takes the most probable pieces."""
 
 
 class Special(Struct, frozen=True):
-    """A piece that stands for itself."""
+    """A special piece, which stands for itself."""
 
     content: Text
 
 
 class Mark(Struct, frozen=True):
-    """Which pieces a mark of a template is."""
+    """The piece that a mark in a template is, by its id."""
 
     ids: Annotated[tuple[int, ...], Meta(max_length=1)]
 
 
 class Named(Struct, frozen=True):
-    """What stands in a template: a mark, or the sentence (A)."""
+    """The name of an item in a template: of a mark, or of the sentence (A)."""
 
     id: Text
 
@@ -138,23 +138,23 @@ Item = dict[Literal["SpecialToken", "Sequence"], Named]
 
 
 class TemplateProcessing(Component):
-    """Marks around a sentence."""
+    """Puts marks around a sentence, by a template."""
 
     single: Annotated[tuple[Item, ...], Meta(max_length=_MOST_PARTS)]
     special_tokens: Annotated[dict[Text, Mark], Meta(max_length=_MOST_PARTS)]
 
     def __post_init__(self) -> None:
         marks = [item["SpecialToken"].id for item in self.single if "SpecialToken" in item]
-        if not self.special_tokens.keys() >= {*marks}:  # at which the library would panic
+        if not self.special_tokens.keys() >= {*marks}:  # without one, the library would panic
             raise ValueError("a mark around a sentence is none of the special tokens")
 
 
 class BertProcessing(Component):
-    """BERT's marks around a sentence."""
+    """Puts BERT's marks around a sentence."""
 
 
 class RobertaProcessing(Component):
-    """RoBERTa's marks around a sentence."""
+    """Puts RoBERTa's marks around a sentence."""
 
 
 class WordPieceDecoder(Component, tag="WordPiece"):
@@ -162,7 +162,7 @@ class WordPieceDecoder(Component, tag="WordPiece"):
 
 
 class TokenizerFile(Struct, frozen=True):
-    """The file."""
+    """The parts of the file that are checked."""
 
     model: WordPiece | BPE | Unigram
     normalizer: Normalizer | Normalizers | None = None

@@ -1,8 +1,8 @@
 """spaCy's dependency parser and tagger.
 
-spaCy's networks are thinc's, which imports torch where it is installed: two seconds, and no network here is
-made of torch's layers. So thinc is imported as if there were no torch, and learns of it when somebody imports
-torch after all: its wrappers of torch's layers, which other components may be made of, work then.
+spaCy's networks are thinc's, which imports torch where it is installed. That takes two seconds, and no
+network here has layers of torch's. So thinc is imported as if there were no torch, and is told when somebody
+imports torch after all: then its wrappers of torch's layers work, which other components may use.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from types import ModuleType
 
 
 class _TorchFinder(MetaPathFinder):
-    """Hides torch from one thread for a while; afterwards tells thinc of it when it is imported.
+    """Hides torch from one thread for a while; afterwards tells thinc when torch is imported.
 
-    hidden_from: the thread's number
+    hidden_from: the number of the thread; None: torch is no longer hidden
     """
 
     def __init__(self) -> None:
@@ -28,7 +28,7 @@ class _TorchFinder(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Find torch as the other finders do."""
+        """Find torch as the other finders do. Raises ModuleNotFoundError in the thread it is hidden from."""
         if fullname != "torch":
             return None
         if self.hidden_from == get_ident():
@@ -41,7 +41,7 @@ class _TorchFinder(MetaPathFinder):
             def execute_and_tell(module: ModuleType) -> None:
                 execute(module)
                 _tell_thinc()
-                sys.meta_path.remove(self)  # all is told; were torch not imported to the end, it would stay
+                sys.meta_path.remove(self)  # thinc is told; if torch's import fails, the finder stays
 
             spec.loader.exec_module = execute_and_tell  # type: ignore[method-assign]
         return spec
@@ -51,7 +51,7 @@ def _tell_thinc() -> None:
     """Set what thinc's modules know of torch to what they would find now."""
     spec = sys.modules["thinc.compat"].__spec__
     assert spec is not None and spec.loader is not None
-    compat = module_from_spec(spec)  # another one: what was set in thinc's own since stays
+    compat = module_from_spec(spec)  # a second one: what has been set in thinc's own since stays
     spec.loader.exec_module(compat)
     found = {name: value for name, value in vars(compat).items() if "torch" in name or name == "has_gpu"}
     for name, module in [*sys.modules.items()]:

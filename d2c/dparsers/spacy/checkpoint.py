@@ -1,7 +1,7 @@
-"""Checkpoints of spaCy's trainings: a training that was killed ends as one that was not, on the same machine.
+"""Checkpoints of spaCy's trainings: on the same machine, a resumed training ends as an uninterrupted one.
 
-A checkpoint is MessagePack; nothing is unpickled. It holds all that a step depends on: weights, moments of
-Adam, the order of a pass and how far it is through, and the states of the generators of Python and numpy.
+A checkpoint is MessagePack; nothing is unpickled. It holds all that a step depends on: the weights, Adam's
+moments, the order of a pass and the place in it, and the states of Python's and numpy's random generators.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from d2c.base.store import reading_checkpoint, write_checkpoint
 from d2c.dparsers.spacy.internals import fill
 from d2c.protocols.training import Course
 
-_MOST_BYTES = 1 << 29  # four times those of a network
+_MOST_BYTES = 1 << 29  # four times as many as a network's file may have
 
 
 class Batches(Iterator[list[Example]]):
-    """Batches of so many words or a few more, without end, composed anew for every pass.
+    """Endless batches of so many words or a few more, composed anew for every pass.
 
-    order: of the examples in this pass, of which `place` are done
+    order: of the examples in this pass; the first `place` of them are done
     """
 
     def __init__(self, examples: list[Example], words: int) -> None:
@@ -48,9 +48,9 @@ class Batches(Iterator[list[Example]]):
 
 @dataclass(eq=False)
 class SpacyTraining:
-    """What the next step of a training depends on, and how far it is, with the best weights so far.
+    """What the next step of a training depends on, the progress of the training, and the best weights so far.
 
-    model, optimizer: thinc's; path: of the checkpoint
+    model, optimizer: thinc's; path: of the checkpoint; None: none is written
     """
 
     model: Any
@@ -60,9 +60,9 @@ class SpacyTraining:
     path: Path | None = None
 
     def keep_in(self, directory: Path, name: str, *made_of: object) -> None:
-        """Go on from the checkpoint in a directory, if there is one, and write more of them there.
+        """Go on from the checkpoint in a directory, if there is one, and write later checkpoints there.
 
-        made_of: what, beside the weights to begin with, tells this training from others
+        made_of: what tells this training from others, beside the initial weights
 
         Raises ModelError for a checkpoint that is broken.
         """
@@ -75,7 +75,7 @@ class SpacyTraining:
             self._resume(self.path)
 
     def keep(self) -> None:
-        """Write a checkpoint where there is to be one. Raises ModelError."""
+        """Write a checkpoint if `keep_in` was called. Raises ModelError."""
         if self.path is None:
             return
         drawn, (name, keys, *numbers) = random.getstate(), numpy.random.get_state()
@@ -93,12 +93,12 @@ class SpacyTraining:
         write_checkpoint(self.path, lambda staged: staged.write_bytes(srsly.msgpack_dumps(state)))
 
     def _resume(self, path: Path) -> None:
-        """Take over a checkpoint. Raises ModelError for one that is broken."""
+        """Take over the state in a checkpoint. Raises ModelError for one that is broken."""
         check_file(path, _MOST_BYTES)
         with reading_checkpoint(path):
             state: Any = srsly.msgpack_loads(path.read_bytes())
             weights, best = state["weights"]
-            if best is not None:  # as before the first evaluation
+            if best is not None:  # it is None before the first evaluation
                 fill(self.model, best)
             fill(self.model, weights)
             self.course = Course(self.course.plan, **state["numbers"], best=best)
@@ -114,7 +114,7 @@ class SpacyTraining:
                 self.optimizer.step_schedules()
 
     def _take_moments(self, moments: list[Any]) -> None:
-        """Give Adam its moments. Raises ValueError for those of other shapes."""
+        """Give Adam its moments. Raises ValueError for moments of other shapes."""
         for (key, size), (first, second, updates) in zip(self._parameters(), moments, strict=True):
             if updates:
                 if not first.shape == second.shape == (size,):
@@ -123,7 +123,7 @@ class SpacyTraining:
                 self.optimizer.nr_update[key] = updates
 
     def _parameters(self) -> Iterator[tuple[tuple[int, str], int]]:
-        """Yield the optimizer's key of each parameter, and how many numbers that has."""
+        """Yield the optimizer's key of each parameter, and the parameter's size."""
         for layer in self.model.walk():
             for name in layer.param_names:
                 yield (layer.id, name), layer.get_param(name).size if layer.has_param(name) else 0

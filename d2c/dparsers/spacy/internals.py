@@ -1,6 +1,6 @@
-"""What is used of spaCy and thinc beyond what they document, in one place.
+"""The undocumented parts of spaCy and thinc that are used, in one place.
 
-tests/dparsers/test_internals.py holds it against the installed versions.
+tests/dparsers/test_internals.py checks them against the installed versions.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from d2c.base.model_files import check_file
 from d2c.learning.weights import CODED, Arrays, Like, coded, decoded, read_arrays, write_arrays
 from d2c.protocols.training import seeded
 
-# The layer of a parser that thinc tunes for a second as it is made, until its output is white.
+# The layer of a parser that spaCy tunes for a second as it is made, until white input has white output.
 TUNED = "precomputable_affine"
 _MOST_BYTES = 1 << 27  # of a file of weights
 _WEIGHTS, _ARRAYS = "weights.npz", CODED | {"vectors": Like("f4", 1)}
-_FORMER = "model"  # of former models: thinc's own file, MessagePack
+_FORMER = "model"  # the file of former models: thinc's own, MessagePack
 
-Params = dict[str, Floats | None]  # of a layer
+Params = dict[str, Floats | None]  # of a layer, by name
 
 
 def resize(parser: Any) -> None:
-    """Give the network of a parser an output for each of its actions, once these are read."""
+    """Give the network of a parser an output for each of its actions, once these have been read."""
     parser._resize()
 
 
 def keep_weights(component: Any, directory: Path) -> None:
-    """Write the weights of a component into its directory, made if absent, and round its own likewise."""
+    """Write the weights of a component, rounded, into its directory, made if absent; round its own, too."""
     own = component.model.to_dict()
     matrices, vectors = _parts(own["params"])
     directory.mkdir(parents=True, exist_ok=True)
@@ -43,16 +43,16 @@ def keep_weights(component: Any, directory: Path) -> None:
 
 
 def load_weights(component: Any, directory: Path, doc: Doc) -> None:
-    """Fill a component that has its labels with the weights in its directory.
+    """Fill a component whose labels are set with the weights in its directory.
 
-    doc: any that the network can see, for it to find its shapes
+    doc: any document, from which the network infers its shapes
 
     Raises ModelError, and what `fill` raises.
     """
     path = directory / (_WEIGHTS if (directory / _WEIGHTS).exists() else _FORMER)
     check_file(path, _MOST_BYTES)
     for layer in component.model.walk():
-        if layer.name == TUNED:  # which is left out where there are weights
+        if layer.name == TUNED:  # where there are weights, it is not tuned
             sizes = [layer.get_dim(name) for name in ("nF", "nO", "nP", "nI")]
             layer.set_param("W", numpy.ones(sizes, numpy.float32))
             layer.set_param("b", numpy.ones(sizes[1:3], numpy.float32))
@@ -67,7 +67,7 @@ def load_weights(component: Any, directory: Path, doc: Doc) -> None:
 
 
 def fill(model: Any, data: bytes) -> None:
-    """Fill a network that has its shapes with weights, as thinc writes them. Raises ValueError for others."""
+    """Fill a network whose shapes are set with weights as thinc writes them. Raises ValueError for others."""
     own: dict[str, Any] = model.to_dict()
     read: Any = srsly.msgpack_loads(data)
     if any(read[part] != own[part] for part in ("nodes", "shims")):
@@ -76,10 +76,10 @@ def fill(model: Any, data: bytes) -> None:
 
 
 def _take(model: Any, own: dict[str, Any], params: list[Params]) -> None:
-    """Give a network, `own` as thinc says it, the weights of its layers.
+    """Give a network, which thinc's `to_dict` returned as `own`, the weights of its layers.
 
-    Raises ValueError where shapes are other ones: spaCy's compiled code reads past arrays that are smaller
-    than they should be.
+    Raises ValueError for numbers that are not finite, and for other shapes: spaCy's compiled code reads past
+    the ends of arrays that are too small.
     """
     for layer, expected in zip(params, own["params"], strict=True):
         if _shapes(layer) != _shapes(expected):
@@ -90,7 +90,7 @@ def _take(model: Any, own: dict[str, Any], params: list[Params]) -> None:
 
 
 def _parts(params: list[Params]) -> tuple[list[Floats], list[Floats]]:
-    """Return the matrices of a network `[...]`, and its vectors [width], which stay as they are."""
+    """Return the matrices of a network `[...]`, and its vectors [width], which are not rounded."""
     arrays = [array for layer in params for _, array in sorted(layer.items()) if array is not None]
     return [one for one in arrays if one.ndim > 1], [one for one in arrays if one.ndim == 1]
 

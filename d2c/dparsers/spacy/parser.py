@@ -1,11 +1,11 @@
 """spaCy's dependency parser, trained from scratch on CoNLL-U, on the CPU.
 
 A greedy arc-eager parser with a dynamic oracle (Honnibal and Johnson 2015) over vectors of a convolutional
-network, which sees words (whole, prefix, suffix, shape) and tags. Crossing arcs are lifted, and found again
-by the labels that say so (Nivre and Nilsson 2005). It gives exactly one root and no cycle.
+network, which sees words (whole, prefix, suffix, shape) and tags. Crossing arcs are lifted for training, and
+restored by labels that mark them (Nivre and Nilsson 2005). The parser gives exactly one root and no cycle.
 
-spaCy cuts labels at `||`, knows `ROOT`, `dep`, `subtok` and the empty label itself, reads `-` in names of
-actions, and labels every root `ROOT`. So it sees `d2c.protocols.codes` here; the labels stay in the settings.
+spaCy splits labels at `||`, has uses of its own for `ROOT`, `dep`, `subtok` and the empty label, reads `-` in
+names of actions, and labels every root `ROOT`. So it learns `d2c.protocols.codes`; labels stay in settings.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ from d2c.trees.dtree import DTree
 MOST_ACTIONS = 1 << 22  # bytes
 
 _WINDOW = 2048  # sentences that `parse` holds at a time
-_BATCH = 1024  # of them, spaCy sorts so many by length, a quarter of which it parses at once
+_BATCH = 1024  # sentences that spaCy sorts by length at a time; it parses a quarter of them at once
 
-# Of networks: spaCy's own, but for the hidden layer, which is twice as wide: there are many labels.
+# Sizes of networks. Narrow: spaCy's own, except that the hidden layer is twice as wide for the many labels.
 SIZES = {
     name: {"width": width, "depth": 4, "hidden": 128, "rows": 5000}
     for name, width in (("narrow", 96), ("wide", 128))
@@ -69,7 +69,7 @@ class SpacyParser(SpacyEstimator, DependencyParser):
         self.codes_ = Codes((), None)
 
     def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
-        """Learn, and leave the model with the best LAS on the second file; errors: `DependencyParser`."""
+        """Learn, and leave the model with the best LAS on the second file. Raises as `DependencyParser`."""
         train, dev = read_trees(train_conllu), read_trees(dev_conllu)
         dev = [*thinned(dev, DEV_WORDS)]
         self.codes_ = Codes.of(train)
@@ -91,7 +91,7 @@ class SpacyParser(SpacyEstimator, DependencyParser):
 
     @classmethod
     def load(cls, directory: Path) -> Self:
-        """Return the parser that `train` left, which cannot bring code with it. Raises ModelError."""
+        """Return the parser that `train` left, whose files cannot bring code. Raises ModelError."""
         said, path = cls.FORMAT.read(directory), Path(directory) / cls.COMPONENT
         with loading(path):
             network = known_sizes(said["sizes"], SIZES)
@@ -126,7 +126,7 @@ class SpacyParser(SpacyEstimator, DependencyParser):
         self._new_pipeline(vectors, model=model, min_action_freq=1)
 
     def _load_weights(self, path: Path) -> None:
-        """Read the actions, then what they are chosen with."""
+        """Read the parser's actions, then the weights by which the network chooses them."""
         check_file(path / "moves", MOST_ACTIONS)
         self._component.from_disk(path, exclude=LEFT_OUT)
         resize(self._component)
@@ -135,7 +135,7 @@ class SpacyParser(SpacyEstimator, DependencyParser):
         next(self._component.pipe([doc]))
 
     def _doc(self, tokens: Tokens) -> Doc:
-        """Return a sentence as spaCy sees it, which it cannot cut in two."""
+        """Return a sentence as spaCy sees it, which spaCy cannot cut in two."""
         forms, tags = self.codes_.words(tokens)
         return Doc(self.nlp_.vocab, forms, tags=tags, sent_starts=[i == 0 for i in range(len(forms))])
 

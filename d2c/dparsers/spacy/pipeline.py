@@ -1,4 +1,4 @@
-"""spaCy's pipelines: text cut into words and sentences, and words annotated."""
+"""spaCy's pipelines, which cut text into words and sentences, and annotate words."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MAY_GO_ON = frozenset(".…,\"'“”’»)]")
 
 
 class SpacyRules:
-    """Text as a pipeline cuts it; one without any component that finds sentences cuts them at full stops."""
+    """Rules by which a pipeline cuts text; without a component for sentences, it cuts them at full stops."""
 
     longest = LONGEST
 
@@ -31,13 +31,13 @@ class SpacyRules:
             nlp.add_pipe("sentencizer")
 
     def words(self, text: str) -> list[Word]:
-        """Return the tokens of a sentence, but those of blanks."""
+        """Return the tokens of a sentence, except those of blanks."""
         with forgetting(self.nlp):
             words = [token for token in self.nlp.make_doc(text) if not token.is_space]
             return [(word.text, word.idx, word.idx + len(word)) for word in words]
 
     def sentences(self, text: str) -> list[tuple[int, int]]:
-        """Return the sentences of a paragraph, but those of blanks."""
+        """Return the sentences of a paragraph, except those of blanks."""
         with forgetting(self.nlp):
             cut = [[token for token in sent if not token.is_space] for sent in self.nlp(text).sents]
             spans = [(words[0].idx, words[-1].idx + len(words[-1])) for words in cut if words]
@@ -45,13 +45,13 @@ class SpacyRules:
 
 
 class CutText:
-    """A tokenizer of spaCy's that takes the words of a function, with what stands between them."""
+    """A tokenizer for spaCy: its tokens are the words that a function returns, and what is between them."""
 
     def __init__(self, vocab: Vocab, words: Callable[[str], Iterable[Word]]) -> None:
         self.vocab, self.words = vocab, words
 
     def __call__(self, text: str) -> Doc:
-        """Return the words of a text, and its blanks, as tokens."""
+        """Return the words of a text, and the blanks between them, as tokens."""
         pieces, end = list[str](), 0
         for _, begin, after in self.words(text):
             pieces += [text[end:begin], text[begin:after]]
@@ -68,9 +68,9 @@ def pipeline_of_words(words: Callable[[str], Iterable[Word]]) -> Language:
 
 
 def _mended(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Yield sentences as spaCy's sentencizer finds them, but for marks that open the next one, and for
-    abbreviations, quotations and parentheses after which small letters, a comma or a Japanese particle shows
-    that the sentence goes on."""
+    """Yield the sentences of spaCy's sentencizer, corrected: marks that open a sentence go with it, not with
+    the one before, and a sentence goes on if small letters, a comma, semicolon or Japanese particle follow an
+    abbreviation, quotation or parenthesis."""
     held: tuple[int, int] | None = None
     for begin, end in spans:
         if held is not None:

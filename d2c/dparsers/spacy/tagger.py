@@ -1,8 +1,8 @@
 """spaCy's tagger, trained from scratch on CoNLL-U, on the CPU.
 
-Each word's tag is chosen by itself, from the vector of a convolutional network that sees some words to either
-side (whole, prefix, suffix, shape). It gives every word one of the tags of the treebank. spaCy is taught
-numbers: it reads tags that begin with `!` as tags that a word does not have.
+Each word's tag is chosen independently, from the vector of a convolutional network that sees some words to
+either side (whole, prefix, suffix, shape). Every word gets one of the treebank's tags. spaCy learns numbers
+in place of tags, since to it a tag that begins with `!` is one that a word does not have.
 """
 
 from __future__ import annotations

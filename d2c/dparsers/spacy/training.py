@@ -1,6 +1,6 @@
-"""A network over words, batches and the training, which spaCy's parser and tagger have in common here.
+"""What spaCy's parser and tagger have in common here: a network over words, and its training.
 
-A model is arrays (`d2c.dparsers.spacy.internals`), and of a parser spaCy's `moves` (the actions: JSON in
+A model has arrays (`d2c.dparsers.spacy.internals`), and a parser's has spaCy's `moves` (the actions: JSON in
 MessagePack). Nothing is unpickled. Networks are built here, not from spaCy's `config.cfg`, which could name
 functions to call.
 """
@@ -26,20 +26,20 @@ from d2c.dparsers.spacy.checkpoint import Batches, SpacyTraining
 from d2c.dparsers.spacy.internals import keep_weights
 from d2c.protocols.training import Course, Evaluate, TrainingPlan, best_state
 
-SEEN = "NORM", "PREFIX", "SUFFIX", "SHAPE"  # of words by networks; spaCy computes no others here
+SEEN = "NORM", "PREFIX", "SUFFIX", "SHAPE"  # attributes that networks see; spaCy computes no others here
 LEFT_OUT = ["vocab", "cfg", "model"]  # of spaCy's files: words are hashed; codes, tags, sizes are settings
 
 # Batches of 150 or 600 words learn the same in the same time (1,000 sentences of CRAFT).
 _BATCH_WORDS, _RATE, _DROPOUT = 300, 0.002, 0.1
 
-_ONE_AT_A_TIME = SharedLock()  # of all pipelines: they are copied to other processes, locks are not
+_ONE_AT_A_TIME = SharedLock()  # for all pipelines: they are copied to other processes, a lock would not be
 
 
 @contextmanager
 def forgetting(nlp: Any) -> Iterator[None]:
-    """Run a pipeline, and forget the words that it has not seen before, of which it would keep every one.
+    """Run a pipeline, and then forget the new words, all of which it would keep.
 
-    Threads take turns: what is forgotten when one leaves is what another one is just reading.
+    Threads take turns: the words that one of them forgets may be what another one is reading.
     """
     with _ONE_AT_A_TIME, nlp.memory_zone():
         yield
@@ -73,7 +73,7 @@ def tok2vec(sizes: dict[str, int], attributes: Sequence[str], vectors: bool = Fa
 
 
 def known_sizes(sizes: Any, known: Mapping[str, dict[str, int]]) -> str:
-    """Return whose sizes of those known a model's settings have. Raises ValueError for others."""
+    """Return the name under which a model's sizes are known. Raises ValueError for other sizes."""
     for name, own in known.items():
         if sizes == own:
             return name
@@ -83,7 +83,7 @@ def known_sizes(sizes: Any, known: Mapping[str, dict[str, int]]) -> str:
 class SpacyEstimator:
     """A component of a pipeline that is trained, saved and loaded by itself.
 
-    COMPONENT: its name; WHO: that of progress and checkpoints; PRESETS: passes over the training treebank
+    COMPONENT: its name; WHO: that for progress and checkpoints; PRESETS: passes over the training treebank
     nlp_:      the pipeline, of this component alone
     """
 
@@ -110,10 +110,10 @@ class SpacyEstimator:
     def _learn(
         self, examples: list[Example], evaluate: Evaluate, directory: Path, *made_of: object, **labels: Any
     ) -> None:
-        """Train the component, and leave the weights that had the best score, in a directory, too.
+        """Train the component, and leave the weights with the best score in it, and in a directory.
 
-        evaluate: is called ten times, or once after each pass
-        made_of:  what, beside weights, vectors and settings, tells this training from others
+        evaluate: is called about ten times, or after each pass where these are fewer
+        made_of:  what tells this training from others, beside weights, vectors and settings
         """
         self._component.initialize(lambda: examples, **labels)
         given = self.settings
@@ -128,7 +128,7 @@ class SpacyEstimator:
         training = SpacyTraining(component.model, optimizer, Batches(examples, _BATCH_WORDS), course)
         if given.checkpoints is not None:
             settings = (given.seed, epochs, _RATE, _BATCH_WORDS, _DROPOUT)
-            vectors = sha256(self.nlp_.vocab.vectors.data).digest()  # which are not among the weights
+            vectors = sha256(self.nlp_.vocab.vectors.data).digest()  # they are not among the weights
             training.keep_in(given.checkpoints, self.WHO, settings, vectors, *made_of)
 
         def update() -> float:
@@ -142,6 +142,6 @@ class SpacyEstimator:
         self.keep(directory)
 
     def keep(self, directory: Path) -> None:
-        """Write the weights into a model's directory, rounded as those here then are, in place of a former
-        file."""
+        """Write the weights, rounded, into a model's directory, in place of a former file; round those of the
+        component, too."""
         keep_weights(self._component, directory / self.COMPONENT)

@@ -1,6 +1,6 @@
 """Static word vectors for spaCy's networks: read from text, kept in a model's directory as arrays.
 
-Words are looked up in lower case; of those that differ in case only, the first one counts, as files of
+Words are looked up in lower case; of words that differ only in case, the first one counts, since files of
 vectors are sorted by frequency.
 """
 
@@ -21,12 +21,12 @@ from d2c.learning.weights import Like, check_numbers, read_arrays, write_arrays
 from d2c.protocols.directories import loading
 
 _FILE = "vectors.npz"
-_ARRAYS = {"keys": Like("u8", 1), "numbers": Like("f4", 2)}  # hashes of words, [words, size]
+_ARRAYS = {"keys": Like("u8", 1), "numbers": Like("f4", 2)}  # [words] hashes of words, [words, size]
 _MOST_BYTES = 1 << 32
 
 
 def read_vectors(path: Path) -> Vectors:
-    """Return the vectors in a text of a word and its numbers per line, as of GloVe and word2vec.
+    """Return the vectors in a text with a word and its numbers on each line, as in GloVe and word2vec.
 
     Raises FormatError, ModelError.
     """
@@ -44,13 +44,13 @@ def read_vectors(path: Path) -> Vectors:
 
 
 def write_vectors(directory: Path, vectors: Vectors) -> None:
-    """Keep them in a model's directory."""
+    """Write vectors into a model's directory."""
     keys = numpy.array(sorted(vectors.key2row, key=vectors.key2row.__getitem__), numpy.uint64)
     write_arrays(directory / _FILE, {"keys": keys, "numbers": vectors.data})
 
 
 def kept_vectors(directory: Path) -> Vectors | None:
-    """Return what `write_vectors` wrote, if it did. Raises ModelError."""
+    """Return what `write_vectors` wrote, None if it wrote nothing. Raises ModelError."""
     path = directory / _FILE
     if not path.exists():
         return None
@@ -67,7 +67,7 @@ def _vectors(keys: NDArray[Any], numbers: NDArray[Any]) -> Vectors:
 
 
 def _words(lines: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
-    """Yield words and their numbers. Words may have spaces where the first line says how many numbers."""
+    """Yield words and their numbers. Words may have spaces: the first line says how many numbers follow."""
     size = 0
     for i, line in enumerate(lines, 1):
         pieces = line.rstrip("\n ").split(" ")

@@ -1,13 +1,13 @@
 """Pretrained encoders (BERT and its kind) in Stanza's networks: loading, long sentences, files.
 
-Stanza takes a transformer and its tokenizer as `transformers` has them. What it does with a sentence of more
-pieces than the transformer has positions depends on how that is called: it cuts the whole batch, leaves the
-sentence out, or fails. So it sees the transformer through `Encoder`, which takes sentences of any length,
-those that are too long in windows that overlap by half: each piece has the vectors of the window that shows
-more around it. In training some of the pieces are hidden from the transformer.
+Stanza takes a transformer and its tokenizer as `transformers` has them. With sentences of more pieces than
+the transformer has positions, it cuts the whole batch, leaves the sentence out, or fails, depending on the
+transformer's name. So Stanza sees it through `Encoder`, which takes sentences of any length. Longer ones go
+through in windows that overlap by half: each piece has the vectors of the window that shows more around it.
+In training some of the pieces are hidden from the transformer.
 
 A model keeps the fine-tuned encoder whole (`d2c.dparsers.graph.encoder_file`): to load it, nothing is
-downloaded, nothing unpickled.
+downloaded or unpickled.
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ from d2c.dparsers.graph.encoder_file import (
 from d2c.protocols.directories import loading
 from d2c.protocols.settings import FINETUNE
 
-NAME = "encoder"  # what Stanza is told it is called: it looks for `bart` and `xlnet` even in paths
+NAME = "encoder"  # the name that Stanza is told: it looks for `bart` and `xlnet` even in paths
 
-# Encoders with a mark before and after the sentence, all of which `transformers` has itself.
+# Kinds of encoders with a mark before and after the sentence, whose code is in `transformers`.
 KINDS = ("bert", "roberta", "xlm-roberta", "camembert", "electra", "distilbert", "albert", "mpnet")
-_FUSED, _PLAIN = "sdpa", "eager"  # attention; given always, so that no file can name code for it
+_FUSED, _PLAIN = "sdpa", "eager"  # attention; always given, so that no file can name code for it
 _HAS_PLAIN_ALONE = ("mpnet",)
-_HIDDEN = 0.15  # of the pieces in training: what a small treebank says of a word is soon known by heart
-# Settings of the dropout on weights of attention, half the time of attention on a CPU: there is none.
+_HIDDEN = 0.15  # of the pieces in training: the words of a small treebank are soon known by heart
+# The settings of dropout on attention weights, which is off: it takes half the time of attention on a CPU.
 _ATTENTION_DROPOUTS = "attention_probs_dropout_prob", "attention_dropout"
-_PRODUCTS_OF_HALVES = "amx_bf16", "avx512_bf16"  # as torch calls what CPUs can do
+_PRODUCTS_OF_HALVES = "amx_bf16", "avx512_bf16"  # torch's names of what CPUs can do
 
 
 class States(NamedTuple):
-    """The part that Stanza reads of a transformer's output: after each layer [sentences, pieces, size]."""
+    """The part of a transformer's output that Stanza reads: after each layer [sentences, pieces, size]."""
 
     hidden_states: tuple[Tensor, ...]
 
@@ -58,19 +58,20 @@ class States(NamedTuple):
 class Encoder(nn.Module):
     """A transformer for sentences of any number of pieces, called as Stanza calls transformers.
 
-    window: pieces that it takes at once, with the marks around them
-    mask:   the piece that stands for one that is hidden, as in its own training; None: it has none
-    marks:  pieces that are no text, and never hidden
+    window: pieces that the transformer takes at once, with the marks around them
+    mask:   id of the piece in place of a hidden one, as in the transformer's own training; None: it has none
+    marks:  ids of pieces that are no text, and never hidden
     """
 
-    _hf_peft_config_loaded = False  # which Stanza asks for
+    _hf_peft_config_loaded = False  # Stanza asks for it
 
     def __init__(self, transformer: nn.Module, window: int, mask: int | None, marks: Sequence[int]) -> None:
         super().__init__()
         self.transformer, self.window, self.mask, self.marks = transformer, window, mask, marks
 
     def train(self, mode: bool = True) -> Self:
-        """Train; on a CPU with plain attention, since the fused one's gradient takes four times as long."""
+        """Set the mode. On a CPU, training uses plain attention, since the gradient of fused attention takes
+        four times as long."""
         plain = mode and next(self.parameters()).device.type == "cpu"
         attention = _PLAIN if plain else _attention(self.config.model_type)
         self.transformer.set_attn_implementation(attention)  # type: ignore[operator]
@@ -83,7 +84,7 @@ class Encoder(nn.Module):
 
     @property
     def layers(self) -> int:
-        """Return how many layers it has, that of the pieces' own vectors included."""
+        """Return the number of layers, that of the pieces' own vectors included."""
         return int(self.config.num_hidden_layers) + 1
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor, output_hidden_states: bool = True) -> States:
@@ -101,7 +102,7 @@ class Encoder(nn.Module):
     def _hidden(self, ids: Tensor) -> Tensor:
         """Return pieces, in training with the mask in place of some.
 
-        Devlin et al., "BERT" (NAACL 2019), section 3.1, where it is the task; here tags and trees are.
+        Devlin et al., BERT (NAACL 2019), section 3.1; there hidden pieces are predicted, here tags and trees.
         """
         if not self.training or self.mask is None:
             return ids
@@ -111,9 +112,9 @@ class Encoder(nn.Module):
 
 
 def multiplies_halves(device: torch.device) -> bool:
-    """Return whether matrices of bfloat16 are multiplied faster: on CPUs that can do that.
+    """Return whether the device multiplies matrices of bfloat16 faster, as some CPUs do.
 
-    With them a step took an H100 more than three times as long (MiniLM; all batches have other sizes).
+    An H100 took more than three times as long for a step in bfloat16 (MiniLM; all batches have other sizes).
     """
     if device.type != "cpu":
         return False
@@ -122,7 +123,7 @@ def multiplies_halves(device: torch.device) -> bool:
 
 
 def said_of(source: str | None) -> dict[str, str]:
-    """Return what a model says of its encoder, if it has one: of a directory its last part."""
+    """Return the settings that name a model's encoder, if any; a directory gives its last part."""
     if source is None:
         return {}
     name = Path(source).resolve().name if Path(source).is_dir() else source
@@ -130,7 +131,7 @@ def said_of(source: str | None) -> dict[str, str]:
 
 
 def load_encoder(source: str | Path) -> tuple[Encoder, Any]:
-    """Load a pretrained encoder and its tokenizer; what is no directory is downloaded. Raises ModelError."""
+    """Load an encoder and its tokenizer; if `source` is no directory, it is downloaded. Raises ModelError."""
     with _transformers(source) as hf:
         options: dict[str, Any] = {"trust_remote_code": False, "local_files_only": Path(source).is_dir()}
         config = hf.AutoConfig.from_pretrained(source, **options)
@@ -149,7 +150,7 @@ def save_encoder(encoder: Encoder, tokenizer: Any, directory: Path) -> None:
     with _transformers(directory):
         encoder.config.save_pretrained(directory)
         unlimited, tokenizer.model_max_length = tokenizer.model_max_length, encoder.window
-        tokenizer.backend_tokenizer.no_truncation()  # else its file depends on how it was called last
+        tokenizer.backend_tokenizer.no_truncation()  # else its file would depend on its last call
         tokenizer.backend_tokenizer.no_padding()
         tokenizer.save_pretrained(directory)
         tokenizer.model_max_length = unlimited
@@ -171,7 +172,7 @@ def read_encoder(directory: Path) -> tuple[Encoder, Any]:
     with _transformers(directory) as hf, loading(directory):
         kind = settings.pop("model_type")
         _check_kind(directory, kind)
-        settings.pop("num_labels", None)  # a classifier's: a name is made for each, however many they are
+        settings.pop("num_labels", None)  # a classifier's: a name would be made for each, however many
         config = hf.AutoConfig.for_model(kind, **settings)
         arrays = unpacked(read_tensors(directory / WEIGHTS))
         weights = {name: torch.from_numpy(array) for name, array in arrays.items()}
@@ -179,20 +180,20 @@ def read_encoder(directory: Path) -> tuple[Encoder, Any]:
         if config.num_hidden_layers > len(weights):
             raise ValueError("says more layers than it has")
         with warnings.catch_warnings(), torch.device("meta"):
-            warnings.simplefilter("ignore")  # that a layer of no size has no numbers
+            warnings.simplefilter("ignore")  # about layers of no size, which have no numbers
             model = _of_transformers(hf, config)
         if {name: tensor.shape for name, tensor in model.state_dict().items()} != {
             name: tensor.shape for name, tensor in weights.items()
         }:
             raise ValueError("the weights are of another shape")
-        model = _of_transformers(hf, config)  # which has numbers besides its weights
+        model = _of_transformers(hf, config)  # once more: it has numbers besides its weights
         model.load_state_dict({name: tensor.float() for name, tensor in weights.items()}, assign=True)
         tokenizer = hf.PreTrainedTokenizerFast.from_pretrained(directory, local_files_only=True)
         return _ready(model, tokenizer)
 
 
 def _of_transformers(hf: Any, config: Any) -> Any:
-    """Return a transformer as that package builds it."""
+    """Return a transformer of this configuration, as the package `transformers` builds it."""
     attention = _attention(config.model_type)
     return hf.AutoModel.from_config(config, attn_implementation=attention, dtype=torch.float32)
 
@@ -203,12 +204,12 @@ def _ready(model: nn.Module, tokenizer: Any) -> tuple[Encoder, Any]:
         raise ValueError("its tokenizer does not mark the ends of a sentence, or is none in tokenizer.json")
     try_tokenizer(tokenizer.backend_tokenizer, config.vocab_size)
     window = window_of(config, tokenizer.model_max_length)
-    tokenizer.model_max_length = 1 << 60  # Stanza cuts nothing
+    tokenizer.model_max_length = 1 << 60  # so that Stanza cuts nothing
     return Encoder(model, window, tokenizer.mask_token_id, tokenizer.all_special_ids), tokenizer
 
 
 def _attention(kind: str) -> str:
-    """Return the fastest attention that `transformers` has for a kind of encoders."""
+    """Return the fastest attention that `transformers` has for a kind of encoder."""
     return _PLAIN if kind in _HAS_PLAIN_ALONE else _FUSED
 
 
@@ -219,7 +220,7 @@ def _check_kind(source: str | Path, kind: str) -> None:
 
 @contextmanager
 def _transformers(source: str | Path) -> Iterator[Any]:
-    """Yield the package, which says nothing meanwhile; raise as ModelError what it raises."""
+    """Yield the package `transformers`, silenced; turn what it raises into a ModelError."""
     with needing(f"{source}: a transformer", "transformers"):
         import transformers
     log = transformers.utils.logging

@@ -1,15 +1,15 @@
-"""Stanza's graph parser, which scores the labels of gold or likely arcs alone, and knows yields.
+"""Stanza's graph parser, which here scores only the labels of gold or likely arcs, and learns yields, too.
 
-From the same states it learns the first and the last word of each word's yield, which arcs, one by one, do
-not say. The packed chart scores both. (Zhou and Zhao, ACL 2019, score arcs and spans of constituents.)
+From the same states it learns the first and the last word of each word's yield, which single arcs do not say.
+The packed chart scores both. (Zhou and Zhao, ACL 2019, score arcs and spans of constituents.)
 
-A joint network finds the tags of words, too: one network, and one encoder, for both. It sees no tags but the
-shape of each word, since encoders may know small letters alone. A layer over the states from which arcs are
-found chooses the tag; both learn from the sum of their losses. What Stanza calls UPOS holds the tag, which is
-no input there, XPOS the shape.
+A joint network also predicts the tags of words: one network, and one encoder, for both. It sees no tags but
+the shape of each word, since encoders may know only lower case. A layer over the states from which arcs are
+scored chooses the tag; both learn from the sum of their losses. What Stanza calls UPOS holds the tag there,
+which is no input, XPOS the shape.
 
-Stanza itself scores all labels of all pairs of words, and its search for the best tree takes longer than the
-network where the best heads of all words are none.
+Stanza itself scores all labels of all pairs of words. And where the best heads of all words form no tree, its
+search for the best tree takes longer than the network.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from d2c.dparsers.graph.scores import GraphScores
 from d2c.packed.arcs import PackedArcs
 from d2c.trees.dtree import subtrees
 
-_WORDS = 128  # the labels of whose arcs are scored at a time
+_WORDS = 128  # words whose arcs' labels are scored at a time
 
 
-# What Stanza calls its networks with: tensors [sentences, words + 1], of heads and labels [sentences, words],
-# of characters [words, characters]; `word_mask` is where there is no word, `sentlens` count the root.
+# The arguments of Stanza's networks: tensors [sentences, words + 1], of heads and labels [sentences, words],
+# of characters [words, characters]; `word_mask` is true where there is no word, `sentlens` count the root.
 Batch = namedtuple(
     "Batch",
     "word word_mask wordchars wordchars_mask upos xpos ufeats pretrained lemma head deprel word_orig_idx "
@@ -47,15 +47,15 @@ Batch = namedtuple(
 class ArcLabelScores:
     """Scores [sentences, words + 1, words + 1, L] of labels, computed when they are indexed.
 
-    dependents, heads: [sentences, words + 1, size] the factors of words; bilinear: what makes scores of these
+    dependents, heads: [sentences, words + 1, size] the factors of words; bilinear: makes scores of these
     """
 
     def __init__(self, dependents: Tensor, heads: Tensor, bilinear: nn.Module) -> None:
         self._dependents, self._heads, self._bilinear = dependents, heads, bilinear
 
     def __getitem__(self, arcs: tuple[Tensor, Tensor, Tensor]) -> Tensor:
-        """Return [W, K, L] the scores of K arcs for each of W words: their sentences and numbers [W, 1], and
-        their heads [W, K]."""
+        """Return [W, K, L] the scores of labels for K arcs to each of W words; arcs: the sentences of these
+        words and their numbers, both [W, 1], and their heads [W, K]."""
         sentences, dependents, heads = arcs
         factors = self._dependents[sentences, dependents], self._heads[sentences, heads]
         parts = zip(*(torch.split(factor, _WORDS) for factor in factors), strict=True)
@@ -63,9 +63,9 @@ class ArcLabelScores:
 
 
 class ArcLabelScorer(nn.Module):
-    """What scores labels in place of Stanza's scorer, by the same weights under the same names.
+    """A scorer of labels in place of Stanza's, with the same weights under the same names.
 
-    gold: [sentences, words] the heads in training
+    gold: [sentences, words] the gold heads, in training
     """
 
     gold: Tensor
@@ -83,9 +83,9 @@ class ArcLabelScorer(nn.Module):
         return self._of_gold(*map(self.dropout, factors))
 
     def _of_gold(self, dependents: Tensor, heads: Tensor) -> Tensor:
-        """Return [sentences, words + 1, words + 1, L]: for any head of a word the scores of the arc from its
-        gold one, since Stanza takes these alone. Of the two orders to multiply, that with the smaller array
-        in between is taken."""
+        """Return [sentences, words + 1, words + 1, L]: for any head of a word the scores of its arc from the
+        gold head, since Stanza reads no others. Of the two orders of multiplication, the one with the smaller
+        array in between is taken."""
         gold = functional.pad(self.gold, (1, 0))[..., None].expand_as(heads)
         a, b = (functional.pad(factor, (0, 1), value=1.0) for factor in (dependents, heads.gather(1, gold)))
         weight, bias = self.scorer.W_bilin.weight, self.scorer.W_bilin.bias
@@ -99,10 +99,11 @@ class ArcLabelScorer(nn.Module):
 
 
 class SmoothedLoss(nn.Module):
-    """Cross entropy with smoothed targets: a share of each goes evenly to all that is possible.
+    """Cross entropy with smoothed targets: a share of each goes evenly to all classes that are possible.
 
     Szegedy et al., "Rethinking the Inception Architecture for Computer Vision" (CVPR 2016), section 7. Here
-    words beyond the end of a sentence are impossible; their scores are -inf, for which torch's is infinite.
+    words beyond the end of a sentence are impossible: their scores are -inf, which would make torch's own
+    smoothed loss infinite.
     """
 
     def __init__(self, share: float) -> None:
@@ -118,10 +119,10 @@ class SmoothedLoss(nn.Module):
 
 
 class GraphNetwork(GraphParser):  # type: ignore[misc]
-    """The network; with `yields` among its arguments it scores ends of yields; `smoothing` is the share of a
-    `SmoothedLoss`; with the `model_type` `joint` it chooses tags, too.
+    """The network. With `yields` among its arguments it scores ends of yields; `smoothing` is the share of a
+    `SmoothedLoss`; with the `model_type` `joint` it also predicts tags.
 
-    least: of the probability of packed arcs; None: there are none in predictions
+    least: the least probability of packed arcs; None: predictions have none
     """
 
     least: float | None = None
@@ -149,13 +150,13 @@ class GraphNetwork(GraphParser):  # type: ignore[misc]
         return found
 
     def embed(self, *args: Any, **named: Any) -> Tensor:
-        """Return the states, and keep them."""
+        """Return the states of words, and keep them."""
         self.states = super().embed(*args, **named)
         return self.states
 
     def predict(self, *args: Any, resolve_head_constraints: bool = False, **named: Any) -> list[Any]:
-        """Return of each sentence of a `Batch` its arcs, tags of a joint network, packed arcs if these are
-        wanted."""
+        """Return for each sentence of a `Batch` its arcs, the tags of a joint network, and packed arcs if
+        `least` is set."""
         batch = Batch(*args, **named)
         scores = self(*batch)[1]
         lengths, yields, tags = batch.sentlens, None, list[Any]()
@@ -187,8 +188,8 @@ class GraphNetwork(GraphParser):  # type: ignore[misc]
         return loss, predictions
 
     def _predicted(self, batch: Batch) -> list[Any]:
-        """Return logarithms of heads' probabilities, scores of labels, for packed arcs logarithms of those
-        of ends of yields [sentences, words, words, 2], and numbers of tags [sentences, words]."""
+        """Return logarithms of probabilities of heads, scores of labels, for packed arcs logarithms of
+        probabilities of ends of yields [sentences, words, words, 2], and ids of tags [sentences, words]."""
         scores, labels, *_ = self.forward_scores(*batch)
         found = [functional.log_softmax(scores, 2).cpu().numpy(), labels]
         if self.least is not None and self.has_yields:
@@ -210,7 +211,7 @@ class GraphNetwork(GraphParser):  # type: ignore[misc]
 
 
 def units(vocabulary: Any) -> tuple[str, ...]:
-    """Return what a vocabulary of a network knows."""
+    """Return the units that a vocabulary of a network has beside Stanza's prefix."""
     return tuple(vocabulary.unmap(range(VOCAB_PREFIX_SIZE, len(vocabulary))))
 
 

@@ -1,10 +1,10 @@
 """What all of Stanza's networks share here: plain rows of words, prediction, seeds, silence, turns and files.
 
-What is used of Stanza beyond what it documents is held against the installed version by
-tests/dparsers/test_internals.py.
+tests/dparsers/test_internals.py checks the undocumented parts of Stanza that are used here against the
+installed version.
 
 Stanza's `.pt` files are torch's, in its old format: a pickle of plain data, read by an unpickler that knows
-tensors and nothing that could run, then the numbers. They are looked at before Stanza builds a network of the
+tensors and nothing that could run, then the numbers. They are checked before Stanza builds a network of the
 sizes that they say.
 """
 
@@ -37,24 +37,24 @@ from d2c.dparsers.graph.scores import Found
 from d2c.protocols.training import seeded as seeded_numpy
 
 # A forked process (spaCy's `n_process`) has none of the threads that torch has started, and would wait for
-# them without end: whatever it computes, ours or not.
+# them for ever, whatever it computes, ours or not.
 os.register_at_fork(after_in_child=lambda: torch.set_num_threads(1))
 
-# Of one word: form, UPOS, XPOS, FEATS, lemma, head and label, as Stanza's loader asks for them.
+# Of one word: form, UPOS, XPOS, FEATS, lemma, head and label, the columns that Stanza's loader asks for.
 WordRow = list[Any]
 Sentences = Sequence[Sequence[WordRow]]
 
-_NUMBERS_TRAINING, _NUMBERS_PARSING = 1 << 28, 1 << 26  # in the largest array of one batch
+_NUMBERS_TRAINING, _NUMBERS_PARSING = 1 << 28, 1 << 26  # numbers in the largest array of one batch
 
-# Held while networks predict or are loaded: a call switches its network for all that run, and calls the
-# other: what is loaded predicts. One for all networks: they are copied to other processes, a lock in them
-# would not be.
+# Held while networks predict or are loaded, which predicts, too: a call changes the mode of its network for
+# all threads. There is one lock for all networks, since these are copied to other processes, and a lock in
+# them would not be.
 ONE_AT_A_TIME = SharedLock()
 
 _MOST_BYTES = 1 << 33  # of a file
 _ZIP = b"PK"  # torch's new format, which may be compressed
 
-# What makes tensors of the same shapes as these functions.
+# Functions that make tensors of the same shapes as these, without drawing numbers.
 _SHAPES: dict[Any, Callable[..., torch.Tensor]] = {
     torch.randn: torch.empty,
     torch.nn.init.normal_: lambda tensor, **_: tensor,
@@ -65,7 +65,7 @@ _QUIET = ContextVar("quiet", default=False)
 
 
 class StanzaDocument:
-    """Sentences as Stanza's loaders see its `Document`, which interprets forms and is slow to build."""
+    """Sentences in place of Stanza's `Document`, which interprets forms and is slow to build."""
 
     def __init__(self, sentences: Sentences) -> None:
         self.sentences = sentences
@@ -84,21 +84,21 @@ class BareTagger(TaggerTrainer):  # type: ignore[misc]
 def predict(
     trainer: GraphTrainer, pretrain: Pretrain | None, sentences: Sentences, least: float | None = None
 ) -> list[Found]:
-    """Return what a parser finds in sentences, each of at least one word, sorted by length into batches.
+    """Return what a parser finds in sentences, each of at least one word; batches have similar lengths.
 
-    Tags are those of a `joint` parser, none of others.
+    There are tags only of a `joint` parser.
 
-    least: of the probability of packed arcs, which a graph parser has: its softmax over heads and labels are
-           probabilities; None: without them
+    least: the least probability of packed arcs: the parser's softmax over heads, and over labels, gives
+           probabilities; None: no packed arcs
     """
     trainer.model.least = least
     words = batch_words(trainer.args, len(trainer.vocab["deprel"]), _NUMBERS_PARSING)
     rows, more = StanzaDocument(sentences), {"evaluation": True, "sort_during_eval": True}
     loader = DataLoader(rows, words, trainer.args, pretrain, trainer.vocab, **more)
-    if not trainer.args["char"]:  # a tensor for the letters of each word, which this network does not see
+    if not trainer.args["char"]:  # drop letters, of which a tensor for each word would be made, in vain
         for sentence in loader.dataset.data:
             sentence[1] = sentence[1][:1]
-    # An encoder in halves rounds its weights; they are kept while any such context is open, in use or not.
+    # Autocast keeps rounded weights of an encoder in bfloat16 while any such context is open, in use or not.
     with torch.autocast(trainer.model.get_device().type, enabled=False):
         return predict_dataset(trainer, loader)  # type: ignore[no-any-return]
 
@@ -114,15 +114,15 @@ def batch_words(arguments: Mapping[str, Any], labels: int, numbers: int = _NUMBE
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Silence what Stanza logs in this thread; it repeats what `Evaluation` and exceptions say.
+    """Silence what Stanza logs in this thread, which repeats what `Evaluation` and exceptions say.
 
-    Numbers that it draws from torch's generator (even to parse) are not missing from others afterwards.
+    The state of torch's generator is restored afterwards: Stanza draws from it, even to parse.
     """
-    # Each of its loggers hands what it logs to other handlers, too. Filters stay, and pass what others log.
+    # Each of its loggers passes records on to other handlers, too. Filters stay, and pass what others log.
     named = [log for name, log in logging.root.manager.loggerDict.items() if f"{name}.".startswith("stanza.")]
     for one in [*named, *logging.getLogger("stanza").handlers]:
         if isinstance(one, logging.Filterer):  # and no placeholder
-            one.addFilter(_unless_quiet)  # is added once
+            one.addFilter(_unless_quiet)  # no second time if it is there
     before = _QUIET.set(True)
     try:
         with torch.random.fork_rng(devices=[]):
@@ -137,7 +137,7 @@ def _unless_quiet(_: logging.LogRecord) -> bool:
 
 @contextmanager
 def building() -> Iterator[None]:
-    """Silence the warning of Stanza's networks of one layer, whose dropout is elsewhere."""
+    """Silence torch's warning about dropout in an LSTM of one layer; Stanza's networks have it elsewhere."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="dropout option adds dropout after all but last recurrent")
         yield
@@ -145,25 +145,25 @@ def building() -> Iterator[None]:
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """Seed the generators that Stanza draws from; afterwards they go on as if nothing was drawn."""
+    """Seed the generators that Stanza draws from; afterwards they go on as if nothing had been drawn."""
     with seeded_numpy(seed), torch.random.fork_rng(devices=[]):
         set_random_seed(seed)
         yield
 
 
 def read_checkpoint(path: Path, parts: Iterable[str]) -> dict[str, Any]:
-    """Return these parts of what is in a file. Raises ModelError, ValueError, and what torch raises."""
+    """Return these parts of a file, if it has them. Raises ModelError, ValueError, and what torch raises."""
     _check_format(path)
     with warnings.catch_warnings(), open(path, "rb") as file:
-        warnings.simplefilter("ignore")  # of a damaged file that there may be worse to come
-        content = mmap(file.fileno(), 0, access=ACCESS_READ)  # a damaged size asks for no memory
+        warnings.simplefilter("ignore")  # about a damaged file, of which an error tells
+        content = mmap(file.fileno(), 0, access=ACCESS_READ)  # so no damaged size asks for memory
         checkpoint = torch.load(content, map_location="cpu", weights_only=True)  # type: ignore[arg-type]
     return {part: checkpoint[part] for part in parts if part in checkpoint}
 
 
 def check_vocabulary(parts: Mapping[str, Any]) -> None:
-    """Raise ValueError unless each part of a checkpoint's vocabulary, and each feature of one, numbers its
-    units in their order, those first that Stanza has in all."""
+    """Raise ValueError unless each part of a checkpoint's vocabulary, and each feature in one, numbers its
+    units in their order, beginning with those that all vocabularies of Stanza have."""
     for name in parts.keys() - {"_key2class"}:
         units, numbers = parts[name]["_id2unit"], parts[name]["_unit2id"]
         keys = [*units] if isinstance(units, dict) else [None]
@@ -174,7 +174,7 @@ def check_vocabulary(parts: Mapping[str, Any]) -> None:
 
 
 def read_vectors(path: Path) -> Pretrain:
-    """Return word vectors. Raises as `read_checkpoint`."""
+    """Return the word vectors in a file of Stanza's. Raises as `read_checkpoint`."""
     _check_format(path)
     vectors = Pretrain(str(path))
     if vectors.emb.ndim != 2 or len(vectors.emb) != len(vectors.vocab):
@@ -184,17 +184,17 @@ def read_vectors(path: Path) -> Pretrain:
 
 
 def load_network(path: Path, checkpoint: dict[str, Any], build: Callable[[], torch.nn.Module]) -> Any:
-    """Return the network that `build` makes with a checkpoint's weights, all of them numbers.
+    """Return the network that `build` makes with a checkpoint's weights, all of which must be finite.
 
-    It is made without memory first, so that the sizes may be anything: Stanza's own `load` would build it
-    before they are checked, and its optimizer, too. Raises ModelError, ValueError.
+    It is first made without memory, so that the sizes may be anything: Stanza's own `load` would build the
+    network, and its optimizer, before sizes are checked. Raises ModelError, ValueError.
     """
     weights, config = checkpoint["model"], checkpoint["config"]
     _check_numbers(path, weights)
     if any(name.endswith("layers") and (size or 0) > len(weights) for name, size in config.items()):
         raise ValueError("says more layers than it has")
     with warnings.catch_warnings(), torch.device("meta"), _ShapesAlone():
-        warnings.simplefilter("ignore")  # that language models in it stay without weights
+        warnings.simplefilter("ignore")  # about language models in it, which stay without weights
         network = build().state_dict()
     for name, tensor in weights.items():
         if name not in network or network[name].shape != tensor.shape:
@@ -209,7 +209,7 @@ def load_network(path: Path, checkpoint: dict[str, Any], build: Callable[[], tor
 
 
 class _ShapesAlone(TorchFunctionMode):
-    """Draws no numbers where tensors have no memory for any: torch imports its compiler for that."""
+    """Draws no numbers for tensors without memory, for which torch would import its compiler."""
 
     def __torch_function__(
         self,
@@ -231,7 +231,7 @@ def _check_format(path: Path) -> None:
 
 
 def _check_numbers(path: Path, weights: dict[str, torch.Tensor]) -> None:
-    """Raise ValueError for NaN, and for tensors that repeat the numbers of the file."""
+    """Raise ValueError for numbers that are not finite, and for tensors that repeat the file's numbers."""
     if sum(tensor.numel() * tensor.element_size() for tensor in weights.values()) > path.stat().st_size:
         raise ValueError("says larger arrays than it holds")
     for name, tensor in weights.items():

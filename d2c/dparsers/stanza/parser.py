@@ -41,15 +41,15 @@ from d2c.protocols.settings import FINETUNE
 from d2c.protocols.training import evaluating_arcs, thinned
 from d2c.trees.ctree import Tokens
 
-OF_GRAPHS = {"yields": True}  # the argument of `GraphNetwork` that Stanza's program does not know
+OF_GRAPHS = {"yields": True}  # an argument of `GraphNetwork` that Stanza's program does not know
 GONE = (
     "holds Stanza's transition parser, which is no longer part of d2c; train the model again with --dparser "
     "stanza, or with transition, which is d2c's own"
 )
 _VECTORS, _CHARLM = "vectors.pt", ("charlm_forward.pt", "charlm_backward.pt")
 
-# Without its network over characters and its scores for directions and distances Stanza sees a third more
-# words in the same time, which is worth more (2,000 and 5,000 sentences of CRAFT).
+# Without its network over characters and its scores for directions and distances, Stanza sees a third more
+# words in the same time, which helps more (2,000 and 5,000 sentences of CRAFT).
 _SMALL: dict[str, Any] = {
     "char": False,
     "linearization": False,
@@ -78,7 +78,8 @@ PRESETS = {
 class StanzaParser(StanzaEstimator, GraphParser):
     """Stanza's dependency parser.
 
-    It sees words, tags (XPOS), and, where there are any, lemmas and morphology (FEATS). UPOS is not read.
+    It sees words, tags (XPOS), and, where there are any, lemmas and morphology (FEATS); a joint one only sees
+    words. UPOS is not read.
     """
 
     FILE: ClassVar[str] = "parser.pt"
@@ -92,7 +93,7 @@ class StanzaParser(StanzaEstimator, GraphParser):
         self.pretrain_: Pretrain | None = None
 
     def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
-        """Learn, and leave the model with the best LAS on the second file; errors: `DependencyParser`."""
+        """Learn, and leave the model with the best LAS on the second file. Raises as `DependencyParser`."""
         preset = self._preset()
         train = [self._rows(one.tokens, one.heads, one.labels) for one in read_trees(train_conllu)]
         dev = read_trees(dev_conllu)
@@ -116,19 +117,19 @@ class StanzaParser(StanzaEstimator, GraphParser):
             if self.pretrain_ is not None:
                 self.pretrain_.save(str(staging / _VECTORS))
             FORMAT.write(staging, said_of(settings.transformer), settings)
-            self._load(staging)  # at once: Stanza only logs it where a model cannot be written
+            self._load(staging)  # at once: where a model cannot be written, Stanza only logs that
         return self
 
     @classmethod
     def load(cls, directory: Path, device: str | None = None) -> Self:
-        """Return the parser that `train` left, which cannot bring code with it. Raises ModelError."""
+        """Return the parser that `train` left, whose files cannot bring code. Raises ModelError."""
         said = FORMAT.read(directory)
         if said.get("model_type") == "transition":
             raise ModelError(f"{directory}: {GONE}")
         with ONE_AT_A_TIME, quiet(), loading(directory), one_thread():
             parser = cls(StanzaSettings(device=device, **FORMAT.parameters_in(said)))
             parser._load(Path(directory))
-            next(parser.parse([Tokens(("a", "b"), ("A", "B"))]))  # what cannot parse says so now
+            next(parser.parse([Tokens(("a", "b"), ("A", "B"))]))  # a parser that cannot parse fails now
         return parser
 
     def _load(self, directory: Path) -> None:
@@ -166,7 +167,7 @@ class StanzaParser(StanzaEstimator, GraphParser):
 
     @property
     def tags_(self) -> tuple[str, ...]:
-        """Return the tags that it finds."""
+        """Return the tags that the parser predicts, none unless it is joint."""
         return units(self.trainer_.vocab["upos"]) if self.abilities.tags else ()
 
     def _found(self, sentences: Sequence[Tokens], least: float | None) -> list[Found]:
@@ -178,7 +179,7 @@ class StanzaParser(StanzaEstimator, GraphParser):
     def _rows(
         self, tokens: Tokens, heads: Iterable[int] | None = None, labels: Iterable[str] | None = None
     ) -> list[WordRow]:
-        """Return a sentence as Stanza sees it."""
+        """Return a sentence as Stanza sees it, with heads and labels for training."""
         seen, blank = columns(tokens, self.abilities.tags), ("_",) * len(tokens)
         own = (
             seen.word,
@@ -201,7 +202,7 @@ class StanzaParser(StanzaEstimator, GraphParser):
         return self._filled(arguments, preset, **own, use_ufeats=False)
 
     def _bring_other_models(self, directory: Path, arguments: dict[str, Any]) -> Pretrain | None:
-        """Copy vectors and language models into the model's directory, so that it can be moved."""
+        """Copy language models into the model's directory, so that it can be moved; return the vectors."""
         for source, name in zip(self.settings.charlm or (), _CHARLM, strict=False):
             try:
                 shutil.copyfile(source, directory / name)
@@ -219,7 +220,7 @@ class StanzaParser(StanzaEstimator, GraphParser):
 
 
 def _charlm_arguments(directory: Path, present: bool) -> dict[str, Any]:
-    """Return the arguments for language models; Stanza wants a name beside their files."""
+    """Return the arguments for language models; Stanza wants a name for these beside their files."""
     if not present:
         return {"charlm": False} | dict.fromkeys(CHARLM)
     files = {key: str(directory / name) for key, name in zip(CHARLM, _CHARLM, strict=True)}

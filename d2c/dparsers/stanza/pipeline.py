@@ -1,4 +1,4 @@
-"""Stanza's pipelines: text cut into words and sentences, and words annotated."""
+"""Stanza's pipelines, which cut text into words and sentences, and annotate words."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class StanzaPipeline(Pipeline):
         self._of_words = _pipeline(language, processors=processors, tokenize_pretokenized=True)
 
     def words(self, text: str) -> list[Word]:
-        """Return the words of a sentence; those of a token that is several have its characters."""
+        """Return the words of a sentence; all words of a multi-word token have the token's characters."""
         return [
             (word.text, token.start_char, token.end_char)
             for sentence in self._cut(text)
@@ -51,7 +51,7 @@ class StanzaPipeline(Pipeline):
 
     @cached_property
     def _of_text(self) -> Any:
-        return _pipeline(self.language, processors="tokenize")  # words of tokens, too
+        return _pipeline(self.language, processors="tokenize")  # this cuts multi-word tokens, too
 
     def _cut(self, text: str) -> Sequence[Any]:
         with ONE_AT_A_TIME:

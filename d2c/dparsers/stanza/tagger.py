@@ -1,7 +1,7 @@
 """Stanza's tagger, trained from scratch on CoNLL-U, or on a pretrained encoder.
 
 A bidirectional LSTM over words and their characters (Qi et al. 2018). Stanza predicts UPOS, XPOS and
-features, one given the other; here it has one column only, which it calls UPOS: the treebank's tags.
+features, one given the other; here there is only one column, which it calls UPOS: the treebank's tags.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from d2c.protocols.dparser import EMPTY_FORM
 from d2c.protocols.settings import FINETUNE
 from d2c.protocols.training import Evaluate, TrainedTagger, Treebanks
 
-_OVERRIDES = {"charlm": False, "pretrain": False}  # never trained so
+_OVERRIDES = {"charlm": False, "pretrain": False}  # no tagger here is trained with them
 
 _BATCH_SENTENCES, _BATCH_WORDS = 256, 5000  # at most in a batch, in tagging
 
@@ -98,7 +98,7 @@ class StanzaTagger(StanzaEstimator, TrainedTagger):
 
         arguments = self._filled(stanza_program.parse_args([]), preset, **own)
         self._learn(build, arguments, preset, directory, rows, dev)
-        self._restore(directory)  # at once: Stanza only logs it where a model cannot be written
+        self._restore(directory)  # at once: where a model cannot be written, Stanza only logs that
         return said_of(self.settings.transformer)
 
     def _restore(self, directory: Path) -> None:
@@ -126,6 +126,6 @@ class StanzaTagger(StanzaEstimator, TrainedTagger):
             loader = data.to_length_limited_loader(_BATCH_SENTENCES, _BATCH_WORDS)
             found = chain.from_iterable(map(trainer.predict, loader))
             for i, sentence in zip(order, found, strict=True):
-                # Numbers, or, never seen so far, the name of Stanza's padding.
+                # A code is a number or, though never seen so far, the name of Stanza's padding.
                 tagged[i] = [self.tags_[int(code) if code.isdecimal() else 0] for (code,) in sentence]
         return tagged

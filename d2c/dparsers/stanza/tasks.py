@@ -1,6 +1,6 @@
 """What Stanza's networks learn, arcs and tags, as tasks of `training`: from scratch, or on an encoder.
 
-Its parser and tagger are estimators that train such a task."""
+Stanza's parser and tagger are estimators that train such a task."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ from d2c.dparsers.stanza.training import (
 from d2c.protocols.settings import FINETUNE
 from d2c.protocols.training import Evaluate
 
-# Of Stanza's training programs, for an encoder of _SIZE numbers a piece (5,000 sentences of CRAFT). Its rate
-# is a twentieth of the network's; wider encoders want lower ones.
+# Of Stanza's training programs, for an encoder with vectors of _SIZE numbers (5,000 sentences of CRAFT). The
+# encoder's learning rate is a twentieth of the network's; wider encoders need lower rates.
 ARGUMENTS: dict[str, Any] = {
     "bert_model": NAME,
     "bert_finetune": True,
@@ -63,21 +63,21 @@ ARGUMENTS: dict[str, Any] = {
     "max_grad_norm": 5.0,
     "use_peft": False,
 }
-_GPU_WORDS, _GPU_RATE = 3, 1.5  # of a batch, and of learning, times those of a CPU: little slower on an H100
+_GPU_WORDS, _GPU_RATE = 3, 1.5  # factors of batch size and learning rate on a GPU: little slower on an H100
 SMOOTHING = {"smoothing": 0.1}  # of d-parsers on encoders, which soon know a small treebank by heart
 _SIZE = 384
 CHARLM = "charlm_forward_file", "charlm_backward_file"
 
 
 def fitted(arguments: Mapping[str, Any], encoder: Encoder) -> dict[str, Any]:
-    """Return the arguments for an encoder, which may have fewer layers than are to be mixed, or be wider."""
+    """Return the arguments for an encoder that may have fewer layers than are to be mixed, or be wider."""
     rate = float(arguments["bert_learning_rate"]) * min(1.0, (encoder.config.hidden_size / _SIZE) ** -1.5)
     layers = min(encoder.layers, arguments["bert_hidden_layers"])
     return {**arguments, "bert_hidden_layers": layers, "bert_learning_rate": rate}
 
 
 def sized(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments for an encoder with the batches, and the rate of learning, of their device."""
+    """Return the arguments for an encoder, with the batch size and the learning rate for their device."""
     if not on_gpu(arguments):
         return {**arguments}
     words, rate = int(arguments["batch_size"]) * _GPU_WORDS, float(arguments["lr"]) * _GPU_RATE
@@ -87,8 +87,8 @@ def sized(arguments: Mapping[str, Any]) -> dict[str, Any]:
 class StanzaTask(NetworkTask):
     """A task of one of Stanza's trainers.
 
-    arguments: of Stanza's training program, which are filled in
-    score:     as of `NetworkTask`
+    arguments: of Stanza's training program, which the task completes
+    score:     as in `NetworkTask`
     """
 
     def __init__(self, arguments: dict[str, Any], encoder: EncoderPair | None, score: Evaluate) -> None:
@@ -96,7 +96,7 @@ class StanzaTask(NetworkTask):
         self.words, self.seed = int(arguments["batch_size"]), int(arguments["seed"])
 
     def batches(self, done: int) -> Iterator[list[int]]:
-        """Yield batches in Stanza's order, or in one that depends on the seed and `done` alone."""
+        """Yield batches in Stanza's order; with an encoder, in one that depends only on seed and `done`."""
         return super().batches(done) if self.encoder else self._shuffled()
 
     @abstractmethod
@@ -104,13 +104,13 @@ class StanzaTask(NetworkTask):
         """Yield batches in Stanza's order, without end."""
 
     def _around(self) -> dict[str, Any]:
-        """Return the parameters of Stanza's networks that are the encoder."""
+        """Return the parameters by which Stanza's networks take the encoder."""
         model, tokenizer = self.encoder or (None, None)
         saved = self.encoder is not None
         return {"bert_model": model, "bert_tokenizer": tokenizer, "force_bert_saved": saved}
 
     def _optimize(self, optimizers: Mapping[str, torch.optim.Optimizer] | None) -> None:
-        """Take Stanza's optimizers, or one for an encoder and the network over it."""
+        """Take Stanza's optimizers, or make one for an encoder and the network over it."""
         if optimizers:
             self.optimizers = [*optimizers.values()]
         else:
@@ -119,7 +119,7 @@ class StanzaTask(NetworkTask):
 
 
 class ArcTask(StanzaTask):
-    """A parser that learns heads and labels. Its part of a batch keeps the scorer of labels small."""
+    """The task of a parser: heads and labels. Parts of its batches keep the label scorer's array small."""
 
     name = "stanza"
 
@@ -135,7 +135,7 @@ class ArcTask(StanzaTask):
         small = batch_words(arguments, len({row[-1] for rows in train for row in rows}))
         if encoder is None:
             arguments["batch_size"] = self.words = small
-        elif not on_gpu(arguments):  # which has the memory
+        elif not on_gpu(arguments):  # a GPU has the memory
             self.part = small
         arguments["word_cutoff"] = update_word_cutoff(pretrain, arguments["word_cutoff"])
         self.loader = arc_data.DataLoader(StanzaDocument(train), self.words, arguments, pretrain)
@@ -169,7 +169,7 @@ class ArcTask(StanzaTask):
 
     def _shuffled(self) -> Iterator[list[int]]:
         while True:
-            # Without this the same sentences meet in every pass: the loader's sort is stable.
+            # Without this the same sentences share batches in every pass: the loader's sort is stable.
             random.shuffle(self.data.data)
             self.lengths = self.data.lengths = [len(sentence[0]) for sentence in self.data.data]
             self.loader.reshuffle()
@@ -177,7 +177,7 @@ class ArcTask(StanzaTask):
 
 
 class TagTask(StanzaTask):
-    """A tagger that learns codes of tags. Without an encoder a batch has so many sentences."""
+    """The task of a tagger: codes of tags. Without an encoder, `words` is the sentences in a batch."""
 
     name = "tagger stanza"
 
@@ -220,8 +220,8 @@ class TagTask(StanzaTask):
 class StanzaEstimator:
     """A parser or tagger of Stanza's.
 
-    FILE:    the network's, in a model's directory
-    PRESETS: sizes and schedules
+    FILE:    name of the network's file in a model's directory
+    PRESETS: sizes and schedules, by name
     """
 
     FILE: ClassVar[str]
@@ -236,7 +236,7 @@ class StanzaEstimator:
 
     @property
     def _wants_gpu(self) -> bool:
-        """Return whether it has Stanza's own sizes, and is to be trained on a CPU."""
+        """Return whether the network has Stanza's own sizes, made for GPUs, and is to run on a CPU."""
         return (
             self.settings.preset == "default" and self.settings.transformer is None and self._device == "cpu"
         )
@@ -250,7 +250,7 @@ class StanzaEstimator:
         return self.PRESETS[self.settings.preset]
 
     def _filled(self, defaults: Mapping[str, Any], preset: Preset, **own: object) -> dict[str, Any]:
-        """Return the arguments of Stanza's training program. Raises ModelError for unknown ones."""
+        """Return the arguments of Stanza's program, those of the settings last. Raises ModelError."""
         chosen = {**preset.arguments, **(self.settings.arguments or {})}
         if unknown := chosen.keys() - defaults:
             raise ModelError(f"Stanza's program has no argument {', '.join(sorted(unknown))}")
@@ -261,7 +261,7 @@ class StanzaEstimator:
             "seed": self.settings.seed,
             "device": self._device,
             # These two delete a word of some training sentences, by tags and marks of UD, and leave all
-            # labels as they are, although the labels of its sisters count its attachment.
+            # labels as they are, although the labels of its siblings count its attachment, too.
             "augment_nopunct": 0.0,
             "drop_initial_punct_prob": 0.0,
             **own,
@@ -276,8 +276,8 @@ class StanzaEstimator:
     ) -> tuple[dict[str, Any], MultiVocab, Any]:
         """Return arguments, vocabulary and network in a model's directory. Raises what broken files lead to.
 
-        own:   returns arguments that count in place of some of the file's
-        build: makes a network of arguments, vocabulary, encoder and tokenizer
+        own:   returns arguments that replace some of the file's
+        build: makes a network from arguments, vocabulary, encoder and tokenizer
         """
         has_encoder = self.settings.transformer is not None
         encoder, tokenizer = read_encoder(directory / FOLDER) if has_encoder else (None, None)
@@ -290,7 +290,7 @@ class StanzaEstimator:
         return config, vocab, network.to(self._device)
 
     def keep(self, directory: Path) -> None:
-        """Write a network that was read from a directory as networks are kept now."""
+        """Write a network that was read from a directory in the format that networks have now."""
         if self.settings.transformer is not None:
             self.trainer_.model.half()
         (directory / self.FILE).unlink(missing_ok=True)
@@ -298,7 +298,7 @@ class StanzaEstimator:
         self.trainer_.model.float()
 
     def _read_network(self, directory: Path) -> tuple[Path, dict[str, Any]]:
-        """Return the file of the weights, and its `model`, `vocab` and `config`. Raises as `_network`."""
+        """Return the path of the weights, and `model`, `vocab` and `config`. Raises as `_network`."""
         path = directory / self.FILE
         return path, read_checkpoint(path, ("model", "vocab", "config"))
 
@@ -314,9 +314,9 @@ class StanzaEstimator:
         directory: Path,
         *treebanks: object,
     ) -> None:
-        """Train what `build` makes of arguments and encoder, and leave both in a directory.
+        """Train the task that `build` makes; leave its network and the encoder, if any, in a directory.
 
-        treebanks: what it is trained on
+        treebanks: what the task learns from and is scored on
         """
         settings, encoder = self.settings, None
         if settings.transformer is not None:
@@ -325,10 +325,10 @@ class StanzaEstimator:
         of_device = sized(arguments) if encoder else arguments
         with building():
             task = build(of_device, encoder)
-        self.trainer_ = task.trainer  # which scores on dev
+        self.trainer_ = task.trainer  # with it the task is scored on dev
         training = NetworkTraining(task, of_device, preset, settings.epochs)
         if encoder and settings.checkpoints is not None:
-            # But where Stanza's programs run, and which files they read.
+            # All, except where Stanza's programs run, and which files they read.
             made_of = [one for one in of_device.items() if not one[0].endswith(("device", "_file", "_dir"))]
             training.keep_in(settings.checkpoints, sorted(made_of), preset, settings.epochs, treebanks)
         training.run()
@@ -336,7 +336,7 @@ class StanzaEstimator:
         if encoder:
             save_encoder(*encoder, directory / FOLDER)
             task.model.unsaved_modules.append("bert_model")
-            task.model.half()  # as it is read again, once it is saved
+            task.model.half()  # as it will be read again
         made = self.trainer_.args
         made |= {name: arguments[name] for name in ("batch_size", "lr")}
         made |= {key: Path(made[key]).name for key in CHARLM if made[key]}  # no paths of this machine

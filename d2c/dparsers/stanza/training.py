@@ -1,13 +1,13 @@
 """One training loop for all that Stanza's networks learn here, from scratch or on a pretrained encoder.
 
 Stanza's own loops score with the UD evaluation, which cuts labels at `:`, refuses forms made of spaces and
-recurses over the depth of a tree; they go on after an interrupted save, and know no learning rate that falls
+recurses over the depth of a tree; they go on after an interrupted save, and have no learning rate that falls
 with the steps to go. Stanza's classes do the rest: vocabularies, batches, networks, losses, decoding.
 
 Learning rates rise over the first twentieth of the steps, then fall to 0, unless Stanza's own schedule is
 asked for. On an encoder, a batch that is too large for the memory goes through in parts, whose gradients are
-added up. The order of a pass depends there on the seed and its number alone, and a checkpoint holds all else
-that a step depends on: a training that was killed ends as one that was not, on the same machine without GPU.
+added up. There the order of a pass depends only on the seed and its number, and a checkpoint holds all else
+that a step depends on: on one machine without a GPU, a resumed training ends as an uninterrupted one.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ _DECAY = 0.01  # of the encoder's weights
 class Preset:
     """Sizes and schedule of a training.
 
-    arguments:   those of Stanza's training program that differ from its defaults
+    arguments:   of Stanza's training program, where they differ from its defaults
     epochs:      passes over the training treebank. None: Stanza's own schedule, which follows the scores on
                  the development treebank
-    least_steps: more epochs than that, where a treebank is too small to make so many steps
+    least_steps: where a treebank is too small to make so many steps, there are more epochs
     evaluations: on the development treebank, evenly spread over the epochs
-    dev_words:   the development treebank is thinned out evenly to about so many words. None: all of it; a
-                 tagger's always is
+    dev_words:   the development treebank is thinned out evenly to about so many words. None: a parser takes
+                 all of it; a tagger always thins it, to `DEV_WORDS`
     """
 
     arguments: Mapping[str, Any] = field(default_factory=dict)
@@ -55,7 +55,7 @@ class Preset:
 
 
 class NetworkTask(ABC):
-    """A network that learns from sentences, which have numbers.
+    """A network that learns from sentences, which it knows by numbers.
 
     name:       for progress and checkpoints
     encoder:    the encoder in it and its tokenizer, if it has one
@@ -63,10 +63,10 @@ class NetworkTask(ABC):
     lengths:    words of each training sentence, as the loss counts them
     trainer:    Stanza's, of the model
     optimizers: their learning rates are the highest of the training
-    words, part: in a batch, and of it at a time, at most, but one sentence is never divided; None: all of it
+    words, part: words in a batch, and in the part of it that is computed at a time (None: all of it), at
+                 most; no sentence is divided
     seed:       of the order of sentences
-    score:      evaluates the model on the development treebank, and reports that: of step, steps, mean loss
-                and seconds
+    score:      evaluates the model on dev and reports that, given the step, all steps, mean loss and seconds
     """
 
     name: str
@@ -86,7 +86,7 @@ class NetworkTask(ABC):
         return len(batches_of_pass(self.lengths, self.words, None))
 
     def batches(self, done: int) -> Iterator[list[int]]:
-        """Yield batches of sentences of similar length without end, after so many that are done."""
+        """Yield batches of sentences of similar length, without end, from behind the first `done` on."""
         number, place = divmod(done, self.per_pass)
         while True:
             yield from batches_of_pass(self.lengths, self.words, random.Random(f"{self.seed} {number}"))[
@@ -107,7 +107,7 @@ class NetworkTraining:
     """The state of a training, and its steps.
 
     arguments: of Stanza's training program
-    epochs:    instead of the preset's
+    epochs:    in place of the preset's; None: the preset's
     """
 
     def __init__(
@@ -125,9 +125,9 @@ class NetworkTraining:
         self.path: Path | None = None  # of the checkpoint
 
     def keep_in(self, directory: Path, *made_of: object) -> None:
-        """Go on from the checkpoint in a directory, if there is one, and write more of them there.
+        """Go on from the checkpoint in a directory, if there is one, and write later checkpoints there.
 
-        made_of: what, beside the encoder, tells this training from others
+        made_of: what tells this training from others, beside the encoder
 
         Raises ModelError for a checkpoint that cannot be used.
         """
@@ -150,7 +150,8 @@ class NetworkTraining:
         task.model.load_state_dict(best, strict=False)
 
     def _over(self, score: float | None) -> bool:
-        """Follow Stanza's own schedule: a second optimizer when scores stall, then the end."""
+        """Follow Stanza's own schedule: a second optimizer when scores stall, then the end. Return whether
+        training is over."""
         trainer, arguments, step = self.task.trainer, self.arguments, self.course.done
         if score is not None:
             for scheduler in trainer.scheduler.values():
@@ -165,7 +166,7 @@ class NetworkTraining:
         return False
 
     def _step(self, batch: Sequence[int]) -> float:
-        """Learn from a batch; return its loss."""
+        """Learn from a batch; return its mean loss."""
         lengths, total = self.task.lengths, 0.0
         words = sum(lengths[i] for i in batch)
         self.task.model.train()
@@ -183,7 +184,7 @@ class NetworkTraining:
         return total
 
     def _keep(self) -> None:
-        """Write a checkpoint where there is to be one, whole or not at all."""
+        """Write a checkpoint, whole or not at all, if `keep_in` was called."""
         if self.path is None:
             return
         gpu = on_gpu(self.arguments)
@@ -199,7 +200,7 @@ class NetworkTraining:
         write_checkpoint(self.path, lambda staged: torch.save(state, staged))
 
     def _resume(self, path: Path) -> None:
-        """Take over a checkpoint. Raises ModelError for one that is broken."""
+        """Take over the state in a checkpoint. Raises ModelError for one that is broken."""
         with reading_checkpoint(path):
             state = torch.load(path, map_location="cpu", weights_only=True)
             names = learned_weights(self.task.model).keys()
@@ -222,7 +223,7 @@ def on_gpu(arguments: Mapping[str, Any]) -> bool:
 
 
 def batches_of_pass(lengths: Sequence[int], words: int, shuffle: random.Random | None) -> list[list[int]]:
-    """Return all sentences in batches of similar length, of so many words at most where they are several."""
+    """Return all sentences in batches of similar length, of so many words at most unless of one sentence."""
     order = [*range(len(lengths))]
     if shuffle:
         shuffle.shuffle(order)
@@ -247,7 +248,7 @@ def _cut(order: Sequence[int], lengths: Sequence[int], words: int) -> Iterator[l
 
 
 def learned_weights(model: nn.Module) -> dict[str, Tensor]:
-    """Return the weights of a network of Stanza's, but those that it does not learn (word vectors)."""
+    """Return the weights of a network of Stanza's, except those that it does not learn (word vectors)."""
     weights: Mapping[str, Tensor] = model.state_dict()
     fixed: list[str] = model.unsaved_modules  # type: ignore[assignment]
     return {name: tensor for name, tensor in weights.items() if name.partition(".")[0] not in fixed}
@@ -268,7 +269,7 @@ def _digest(model: nn.Module, made_of: object) -> str:
 def encoder_optimizer(
     model: nn.Module, rate: float, encoder_rate: float, beta2: float
 ) -> torch.optim.Optimizer:
-    """Return an optimizer of an encoder and the network over it, at rates of their own."""
+    """Return an optimizer of an encoder and of the network over it, each at its own rate."""
     encoder = [*model.get_submodule(_ENCODER).parameters()]
     others = {*model.parameters()} - {*encoder}
     rest = [p for p in model.parameters() if p in others and p.requires_grad]

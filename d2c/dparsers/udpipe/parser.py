@@ -1,13 +1,13 @@
 """UDPipe 1's dependency parser (Parsito), trained from scratch on CoNLL-U, on the CPU.
 
-A transition parser whose next action a feed-forward network chooses from words, tags and labels around the
-top of the stack (Straka et al. 2015, "Parsing Universal Dependency Treebanks using Neural Networks and
-Search-Based Oracle"). It gives exactly one root and no cycle.
+A transition parser: a feed-forward network chooses the next action from words, tags and labels around the top
+of the stack (Straka et al. 2015, "Parsing Universal Dependency Treebanks using Neural Networks and
+Search-Based Oracle"). The parser gives exactly one root and no cycle.
 
-Of its systems of transitions, `projective` never crosses arcs: of a training tree that does, it learns what
-it can do. `swap` (Nivre 2009) can build any tree, `link2` (Gomez-Rodriguez et al. 2014) most.
+Of its transition systems, `projective` never crosses arcs: from a training tree with crossing arcs it learns
+what it can. `swap` (Nivre 2009) can build any tree, `link2` (Gomez-Rodriguez et al. 2014) most.
 
-It demands the label `root` on all roots and nowhere else, so it sees `d2c.protocols.codes` here; the labels
+UDPipe demands the label `root` on all roots and nowhere else, so it is taught `d2c.protocols.codes`; labels
 stay in the settings. A model is one file in UDPipe's own binary format, which holds numbers and strings only.
 """
 
@@ -40,15 +40,15 @@ from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 
 _MODEL = "parser.udpipe"
-_MOST_BYTES, _PATIENCE = 1 << 29, 60.0  # of its file; seconds that another process may take to read it
+_MOST_BYTES, _PATIENCE = 1 << 29, 60.0  # of a model's file; seconds in which another process must read it
 
-# Options of UDPipe's training. By default it tries out each action to its end on every eighth sentence, which
-# doubles the time, and lets `projective` err and learn how to go on, which pays only after many passes.
+# Options of UDPipe's training. By default it follows each action to the end of every eighth sentence, which
+# doubles the time, and lets `projective` err and learn to go on, which pays only after many passes.
 PRESETS: dict[str, dict[str, Any]] = {
     "default": {"iterations": 10},
     "small": {"iterations": 4, "structured_interval": 0},
 }
-# -P: the modules beside the program are not at hand under their short names.
+# -P: the program cannot import the modules beside it under their short names.
 _PROGRAM = (sys.executable, "-P", program.__file__)
 _EVALUATION = re.compile(r"Iteration (\d+): training logprob (\S+), heldout UAS (\S+)%, LAS (\S+)%")
 
@@ -70,7 +70,7 @@ class UDPipeParser(DependencyParser):
         self.model_: Any = None
 
     def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
-        """Learn, and leave the model with the best LAS on the second file; errors: `DependencyParser`."""
+        """Learn, and leave the model with the best LAS on the second file. Raises as `DependencyParser`."""
         options = self._options()
         train, dev = read_training(train_conllu), read_trees(dev_conllu)
         self.codes_ = Codes.of(train)
@@ -85,7 +85,7 @@ class UDPipeParser(DependencyParser):
 
     @classmethod
     def load(cls, directory: Path) -> Self:
-        """Return the parser that `train` left, which cannot bring code with it. Raises ModelError."""
+        """Return the parser that `train` left, whose files cannot bring code. Raises ModelError."""
         said = cls.FORMAT.read(directory)
         with loading(directory, "has broken settings"):
             parser = cls(UDPipeSettings(**cls.FORMAT.parameters_in(said)))
@@ -117,13 +117,13 @@ class UDPipeParser(DependencyParser):
         return options
 
     def _words(self, tokens: Tokens) -> tuple[Sequence[str], Sequence[str], Sequence[str]]:
-        """Return forms, tags and features as UDPipe sees them, the artificial word of `Codes` among them."""
+        """Return forms, tags and features as UDPipe sees them, with any artificial word of `Codes`."""
         forms, tags = self.codes_.words(tokens)
         features = list(tokens.morphs or ("_",) * len(tokens))
         return forms, tags, features + ["_"] * (len(forms) - len(features))
 
     def _rows(self, dtrees: Sequence[DTree]) -> list[Columns]:
-        """Return sentences for UDPipe's training; labels new to the training treebank get further codes."""
+        """Return sentences for UDPipe's training; labels that the training treebank lacks get new codes."""
         unknown = {label for dtree in dtrees for label in dtree.labels or ()} - set(self.codes_.labels)
         codes = Codes((*self.codes_.labels, *sorted(unknown)), self.codes_.root_label)
         return [(*self._words(dtree.tokens), *codes.encode(dtree, "root")) for dtree in dtrees]
@@ -136,7 +136,7 @@ def _run_training(
     progress: Report,
     seconds: float | None,
 ) -> None:
-    """Train in a process of its own, for so many seconds at most. Raises ModelError where it fails."""
+    """Train in a process of its own, for at most so many seconds. Raises ModelError where training fails."""
     words = sum(len(row[0]) for row in data[0])
     report = reporting(progress)
     log.info("udpipe: %s on cpu, a score after each", many(options["iterations"], "pass"))
@@ -155,7 +155,7 @@ def _run_training(
 
 
 def _load(path: Path) -> Any:
-    """Return a model, tried by another process first: UDPipe ends the one that reads some damaged files."""
+    """Return a model, which another process has tried: damaged files may make UDPipe end its process."""
     check_file(path, _MOST_BYTES)
     try:
         for _ in run([*_PROGRAM, "try", str(path)], seconds=_PATIENCE):

@@ -1,15 +1,15 @@
-"""What UDPipe does in a process of its own, as a program, and sentences as UDPipe takes them.
+"""UDPipe as a program, for a process of its own, and sentences as UDPipe takes them.
 
-UDPipe's training neither lets other threads of Python run nor can be interrupted, and says how far it is on
-standard error only. And UDPipe trusts the files that it reads: damaged ones make it read past its memory, or
-ask for all there is. The program imports nothing of ours; an error is the last line on standard error.
+UDPipe's training blocks the other threads of Python, cannot be interrupted, and reports progress on standard
+error only. And UDPipe trusts the files that it reads: damaged ones make it read past its memory, or ask for
+all there is. The program imports nothing of d2c; an error is the last line on standard error.
 
     python program.py train OPTIONS MODEL < DATA
     python program.py try MODEL
 
 DATA is JSON, [train, dev], each a list of `[forms, tags, features, heads, labels]`. MODEL is UDPipe's own
-binary format, holding a parser alone. `try` reads it and parses a sentence, with no more than a gigabyte and
-some seconds; the exit status is 0 where it could.
+binary format, holding a parser alone. `try` reads it and parses a sentence, in a gigabyte and five seconds of
+computing; the exit status is 0 on success.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _BYTES, _SECONDS = 1 << 30, 5  # to try a model
 
 
 def sentence_of(forms: Iterable[str], tags: Iterable[str], features: Iterable[str]) -> Any:
-    """Return a sentence without heads. UDPipe's parser reads tags from UPOS; XPOS only beside them."""
+    """Return a sentence without heads; its tags are in UPOS: UDPipe's parser reads XPOS only beside that."""
     sentence = udpipe.Sentence()
     for form, tag, feature in zip(forms, tags, features, strict=True):
         word = sentence.addWord(form)
@@ -49,8 +49,8 @@ def _sentences(rows: Iterable[Columns]) -> Any:
 
 
 def train(options: str, model: str) -> int:
-    """Train; return the exit status."""
-    if hasattr(signal, "SIGPIPE"):  # end with whoever reads the reports, however that one ended
+    """Train a model; return the exit status."""
+    if hasattr(signal, "SIGPIPE"):  # end when the process that reads the reports has ended, however it did
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     treebank, dev = map(_sentences, json.load(sys.stdin))
     error, trainer = udpipe.ProcessingError(), udpipe.Trainer

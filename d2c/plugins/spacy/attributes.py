@@ -6,14 +6,14 @@
     span._.children       the spans of its children
     span._.parent         the span of the smallest larger node; None for the root
 
-A token has them as the span of that token alone. The wrapper around the root (TOP) is no node. Tokens of
-blanks are in no tree; at the ends of a span they do not count, and a span of nothing else has no labels, no
-brackets, no parts and no parent. They have all this once a component was made; to read documents parsed
-elsewhere, call `register`.
+A token has the attributes of the span of that token alone. The wrapper around the root (TOP) is no node.
+Tokens of blanks are in no tree; at the ends of a span they do not count, and a span of nothing else has no
+labels, no brackets, no parts and no parent. Spans and tokens have these attributes once a component has been
+made; to read documents parsed elsewhere, call `register`.
 
 What is stored is one value of the extension attribute `_constituents` for each sentence, in `Doc.user_data`:
 a list of `[start, end, *labels]`, token offsets from the beginning of the sentence, parents first. It goes
-where spaCy takes the user data of spans: into bytes, DocBin, `Span.as_doc` and `Doc.from_docs`.
+wherever spaCy takes the user data of spans: into bytes, DocBin, `Span.as_doc` and `Doc.from_docs`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class NonConstituentException(Exception):
 
 
 def store(sentence: Span, words: Sequence[int], ctree: CTree) -> None:
-    """Keep a c-tree without gaps over the words of a sentence (their numbers in the document)."""
+    """Keep a c-tree without gaps for a sentence. words: the numbers of its words in the document"""
     of_node: list[Constituent] = [[i - sentence.start, i - sentence.start + 1] for i in words]
     found = of_node.copy()
     for label, kids in zip(ctree.labels, ctree.children, strict=True):
@@ -54,7 +54,7 @@ def store(sentence: Span, words: Sequence[int], ctree: CTree) -> None:
 def register(prefix: str = "") -> None:
     """Give spans and tokens the attributes, by names that begin with a prefix.
 
-    Raises ModelError where the program, or another package, has already given them one of such a name.
+    Raises ModelError where the program, or another package, has already given them another of such a name.
     """
     wanted = [(f"{prefix}{getter.__name__}", getter) for getter in GETTERS]
     for kind in (Span, Token):
@@ -72,7 +72,7 @@ def register(prefix: str = "") -> None:
 def labels(span: Span | Token) -> tuple[str, ...]:
     """Return the labels of the constituent, topmost first.
 
-    As the other attributes, raises NonConstituentException, and ValueError for what was not parsed.
+    Like the other attributes, raises NonConstituentException, and ValueError for a sentence not parsed.
     """
     below, _ = _below(span)
     return tuple(below[0][2:]) if below else ()
@@ -99,7 +99,7 @@ def constituents(span: Span | Token) -> Iterator[Span]:
 
 
 def children(span: Span | Token) -> Iterator[Span]:
-    """Yield the parts of the constituent."""
+    """Yield the children of the constituent, words included."""
     below, offset = _below(span)
     covered = 0
     for start, end, *_ in below[1:]:
@@ -109,7 +109,7 @@ def children(span: Span | Token) -> Iterator[Span]:
 
 
 def parent(span: Span | Token) -> Span | None:
-    """Return the constituent that this one is a part of."""
+    """Return the smallest larger constituent around this one; None for the root."""
     found, index, offset = _find(span)
     own_end = found[index][1] if found else 0
     for start, end, *_ in reversed(found[:index]):
@@ -123,7 +123,7 @@ def _span(part: Span | Token) -> Span:
 
 
 def _below(span: Span | Token) -> tuple[list[Constituent], int]:
-    """Return the constituent and all below it; the number of the sentence's first token."""
+    """Return the constituent and all below it, and the number of the sentence's first token."""
     found, index, offset = _find(span)
     if not found:
         return [], offset
@@ -132,8 +132,8 @@ def _below(span: Span | Token) -> tuple[list[Constituent], int]:
 
 
 def _find(part: Span | Token) -> tuple[list[Constituent], int, int]:
-    """Return all constituents of the sentence, none for blanks; index of this one; where the sentence
-    begins."""
+    """Return all constituents of the sentence (none for a span of blanks), the index of this one, and the
+    number of the sentence's first token."""
     span = _span(part)
     doc, start, end = span.doc, span.start, span.end
     while start < end and doc[start].is_space:
@@ -162,5 +162,5 @@ def _extent(constituent: Constituent) -> tuple[int, int]:
     return constituent[0], -constituent[1]
 
 
-# At the level of the module: spaCy sends them to other processes (`n_process`), which fork or start anew.
+# Functions of the module: spaCy sends them to other processes (`n_process`), which fork or start anew.
 GETTERS = (labels, parse_string, constituents, children, parent)

@@ -2,8 +2,8 @@
 
 Once d2c is installed spaCy knows it by this name, through the entry point in `pyproject.toml`. It needs
 sentences and tags; `config={"model": DIR, "dparser": "pipeline"}` converts the dependency parse that the
-pipeline has made instead of making one, as models trained on the parses of a pipeline do anyway. What spans
-and tokens get is in `d2c.plugins.spacy.attributes`. Spans have no gaps: parts of constituents that have any
+pipeline has made instead of making one, as models trained on the parses of a pipeline do anyway. For what
+spans and tokens get, see `d2c.plugins.spacy.attributes`. Spans have no gaps: parts of constituents with gaps
 are raised.
 """
 
@@ -26,7 +26,7 @@ from d2c.plugins.spacy.attributes import GETTERS, NonConstituentException, regis
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 
-if TYPE_CHECKING:  # it is large, and this is imported wherever spaCy is used and d2c installed
+if TYPE_CHECKING:  # these are large; spaCy imports this module wherever d2c is installed
     from d2c.parsing.sentence import Sentence
     from d2c.plugins.pipeline_model import PipelineModel
 
@@ -36,11 +36,11 @@ _ATTRIBUTES = [f"span._.{getter.__name__}" for getter in GETTERS]
 
 
 class ConstituencyComponent(Pipe):
-    """The component. Where words have no tags it gives them those of the model's tagger.
+    """The spaCy component `d2c`. Words without tags get those of the model's tagger.
 
     Parsing raises ModelError where the model cannot be loaded or the pipeline lacks what must come before,
-    and spaCy's ValueError E030 where a document has no sentences. Making one raises ModelError where spans or
-    tokens have attributes of such names already, but not d2c's.
+    and spaCy's ValueError E030 where a document has no sentences. Making a component raises ModelError where
+    spans or tokens already have attributes of these names that are not d2c's.
     """
 
     def __init__(self, name: str, model: PipelineModel, prefix: str = "") -> None:
@@ -48,7 +48,7 @@ class ConstituencyComponent(Pipe):
         self.name, self.model, self.prefix, self.warned = name, model, prefix, False
 
     def __setstate__(self, state: Any) -> None:
-        """Take what was pickled, perhaps in another process."""
+        """Take the pickled state, perhaps in another process, where the attributes must be registered."""
         super().__setstate__(state)  # type: ignore[misc]  # Cython's
         register(self.prefix)
 
@@ -63,8 +63,8 @@ class ConstituencyComponent(Pipe):
         for docs in batches(stream, batch_size):
             try:
                 self._parse(docs)
-            except Exception as error:  # whatever it is, what happens then is the pipeline's choice
-                if len(docs) > 1:  # but only to the documents that fail, not to those beside them
+            except Exception as error:  # of any kind: the pipeline's error handler decides
+                if len(docs) > 1:  # only documents that fail themselves count as failed
                     yield from self.pipe(docs, batch_size=1)
                 else:
                     handle(self.name, self, docs, error)
@@ -97,7 +97,7 @@ class ConstituencyComponent(Pipe):
             store(span, words, ctree)
 
     def _warn_of_hyphens(self, spans: Iterable[Span]) -> None:
-        """Warn, once, where the pipeline cuts a word at hyphens within which the model has learned."""
+        """Warn, once, if the pipeline cuts words at hyphens, and the model has learned them whole."""
         inside = (word for span in spans for word in span[1:-1] if word.text == "-" and not word.whitespace_)
         for hyphen in inside:
             before, after = hyphen.nbor(-1), hyphen.nbor(1)
@@ -126,8 +126,8 @@ def make_component(
     model:  a directory or a name (see `d2c.models.names`); None: the default model
     prefix: of the names of the attributes of spans and tokens
 
-    Raises ModelError for any `dparser` but `model` and `pipeline`, and for a directory without a model of
-    d2c's that fits; but not where a pipeline is loaded that has the component: its model comes with it.
+    Raises ModelError for a `dparser` other than `model` and `pipeline`, and for a directory without a fitting
+    model; the latter not while a pipeline that has the component is loaded, as its model comes with it.
     """
     from d2c.models.names import find
     from d2c.plugins.pipeline_model import PipelineModel
@@ -145,7 +145,7 @@ def make_component(
 
 
 def _package(nlp: Language) -> str | None:
-    """Return what a pipeline is as a d-parser, if it was loaded from an installed package."""
+    """Return `spacy:PACKAGE` for a pipeline loaded from an installed package; None for any other."""
     name = f"{nlp.lang}_{nlp._meta.get('name')}"
     spec = find_spec(name) if name.isidentifier() else None  # imports nothing
     inside = spec and spec.origin and nlp.path and Path(spec.origin).parent in Path(nlp.path).parents
@@ -157,7 +157,7 @@ def _words(span: Span) -> list[Token]:
 
 
 def _sentence(span: Span, parsed: bool) -> Sentence:
-    """Return the words and tags of a sentence; parsed: with the pipeline's parse, if it has made one."""
+    """Return a sentence's words and tags; if `parsed`, with the pipeline's parse, if there is one."""
     from d2c.parsing.sentence import Sentence
 
     words = _words(span)

@@ -1,13 +1,13 @@
-"""Conversion rules: what each arc of a d-tree stands for in a c-tree, learned from pairs of both; its gluing.
+"""Conversion rules: what each arc of a d-tree stands for in a c-tree, learned from pairs; how it is glued.
 
 F. Xia and M. Palmer, "Converting dependency structures to phrase structures" (HLT 2001), third algorithm, and
 F. Xia et al., "Towards a multi-representational treebank" (TLT 2009). A word has a chain of projections, the
 nodes above it; an arc says how far the dependent projects, and to which projection of the head it attaches.
 What it stands for is the path in the c-tree from the one word to the other, so that d-trees of any convention
-will do. Of the paths seen for an arc the most frequent count; arcs are backed off to fewer tags.
+will do. Of the paths seen for an arc the most frequent is taken; arcs are backed off to fewer tags.
 
 In conversion each head takes its dependents from the nearest outward, those on the right before those on the
-left. What an arc stands for is glued to the projections that the head has already; a dependent attaches no
+left. What an arc stands for is glued to the projections that the head already has; a dependent attaches no
 lower than the one before it on its side, so that the c-tree has no more gaps than the d-tree. Extraction and
 conversion are linear in the length of the sentence: a word has no more than 2 MOST_PROJECTIONS projections.
 """
@@ -38,7 +38,7 @@ class Arc(NamedTuple):
     side: str | None
 
     def backed_off(self) -> Iterator[Arc]:
-        """Yield the arc, then with less and less said of it."""
+        """Yield the arc, then less and less specific versions of it."""
         head, dependent, label, side = self
         if label is not None:
             yield self
@@ -56,7 +56,7 @@ class ConversionRule(NamedTuple):
 
     attachment:  projections of the head, up to the node where the dependent attaches; () for the root
     projections: of the dependent, up to the child of that node
-    built:       how many of these the dependent's own arcs stand for: up to its last attachment
+    built:       how many of these the dependent's own arcs stand for: up to the highest attachment to it
     """
 
     arc: Arc
@@ -77,7 +77,7 @@ def arcs_into(tags: Sequence[str], heads: Sequence[int], labels: Sequence[str] |
 def extract_rules(
     ctree: CTree, heads: Sequence[int], labels: Sequence[str] | None = None
 ) -> list[ConversionRule]:
-    """Return the rules of a c-tree, one for each arc of a d-tree over its tokens, but for chains too long."""
+    """Return the rules of a c-tree, one for each arc of a d-tree over its tokens, except too long chains."""
     n, parents = len(heads), ctree.parents()
     spines = [_spine(parents, token) for token in range(n)]
     built, found = [0] * n, []
@@ -101,8 +101,8 @@ def extract_rules(
 
 
 def _spine(parents: Sequence[int], token: int) -> list[int]:
-    """Return the nodes above a token, lowest first, and -1 above the root; MOST_PROJECTIONS of them and one
-    more at most."""
+    """Return the nodes above a token, lowest first, and -1 above the root; at most MOST_PROJECTIONS + 1 of
+    them."""
     spine = [parents[token]]
     while spine[-1] >= 0 and len(spine) <= MOST_PROJECTIONS:
         spine.append(parents[spine[-1]])
@@ -137,7 +137,7 @@ class RuleTables:
     attachments: an arc → the projections of a head up to the attachment, the commonest first
     bases:       an arc → the commonest lowest projection of a dependent
     tops:        an arc and what the dependent's own arcs have built → the commonest projections above that;
-                 nothing is built of a dependent without dependents
+                 without dependents of its own, it has built nothing
     """
 
     attachments: Mapping[Arc, tuple[Projections, ...]]

@@ -1,7 +1,7 @@
 """Rule-based conversion as an estimator: d-trees → c-trees by the commonest rule for each arc.
 
-The system that PAD's Table 2 compares with (there 88.1 precision, 90.7 recall, 89.4 F1 on gold d-trees). No
-weights, nothing random: counts say it all.
+The system that PAD's Table 2 compares with (there 88.1 precision, 90.7 recall, 89.4 F1 on gold d-trees). It
+has no weights and nothing random, only counts.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class RuleBased(Route):
         self.tables_ = RuleTables({}, {}, {})
 
     def _fit(self, trees: TrainingTrees) -> None:
-        """Count the rules of c-trees; there is no need of `dev`.
+        """Count the rules of c-trees; `dev` is not used.
 
         dtrees: one for each c-tree, in place of `encode`'s, of any convention; repaired as in `decode`
         """

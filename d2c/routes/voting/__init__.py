@@ -1,1 +1,1 @@
-"""Several parses of a sentence become one: constituents voted on, arcs voted on (Sagae and Lavie, 2006)."""
+"""Several parses of a sentence combined by votes on constituents or on arcs (Sagae and Lavie, 2006)."""

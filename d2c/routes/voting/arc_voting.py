@@ -1,4 +1,4 @@
-"""Several d-trees of a sentence become one: arcs voted on, the best tree a maximum spanning tree.
+"""Several d-trees of a sentence combined: parsers vote on arcs; the best tree is a maximum spanning tree.
 
 Sagae and Lavie, "Parser Combination by Reparsing" (NAACL 2006). Each word has one head, the whole is a tree
 with one root, and the sum of its arcs' support is the greatest (`d2c.packed.spanning`): if support is a
@@ -31,15 +31,15 @@ _TIE = 1e-9  # of equally good heads, that of the first parsers
 
 
 def combine_arcs(dtrees: Sequence[DTree | None], support: Support = equal_votes) -> DTree:
-    """Return the best d-tree of one sentence; of each arc the label with the greatest support.
+    """Return the best d-tree of a sentence, with the label of most support for each arc if all have labels.
 
-    dtrees:  [m], None where a parser has none; heads that form no tree vote, too, but for those outside.
-             One with packed arcs votes for each of them by its probability, one without heads does not vote
-    support: of the modifier's tag, and who has the arc
+    dtrees:  [m], None where a parser has none. Heads that form no tree vote, too, except those outside the
+             sentence. With packed arcs, a d-tree votes for each by its probability; without heads, not at all
+    support: by the modifier's tag, and the votes for the arc
 
-    The result has packed arcs if some d-tree has: the support of heads, made to sum to 1 for each word; of
-    their labels the mean of the probabilities that d-trees give them. Where none has heads, it is the first
-    one. Raises ValueError where no parser has a d-tree, or they have other words.
+    The result has packed arcs if some d-tree has: with the support of heads, made to sum to 1 for each word,
+    and the mean of the probabilities that d-trees give their labels. Where no d-tree has heads, the result is
+    the first d-tree. Raises ValueError where no parser has a d-tree, or they have other words.
     """
     given = [dtree for dtree in dtrees if dtree]
     if not given or any(dtree.tokens.forms != given[0].tokens.forms for dtree in given):
@@ -67,7 +67,7 @@ def combine_arcs(dtrees: Sequence[DTree | None], support: Support = equal_votes)
 
 
 def _votes_on_heads(dtrees: Sequence[DTree | None], m: int) -> dict[int, list[float]]:
-    """Return heads of token m within the sentence → [m] votes; of an absent d-tree the others' mean."""
+    """Return the heads of token m in the sentence → the parsers' votes; absent d-trees vote the mean."""
     votes: dict[int, list[float]] = {}
     for i, dtree in enumerate(dtrees):
         if dtree is None:
@@ -94,7 +94,7 @@ def _heads_of(dtree: DTree, m: int) -> Iterable[tuple[int, float]]:
 def _voted_labels(
     dtrees: Sequence[DTree | None], heads: Sequence[int], tags: Sequence[str], support: Support
 ) -> Iterator[str]:
-    """Yield the labels of arcs; of an arc that no parser has, one of those that the word has elsewhere."""
+    """Yield the labels of arcs; for an arc that no parser has, one that the word has with another head."""
     labels = [_labels_of(dtree, heads) if dtree else [()] * len(heads) for dtree in dtrees]
     for m, tag in enumerate(tags):
         ballots = [of_words[m] for of_words in labels]
@@ -124,7 +124,7 @@ def _labels_of(dtree: DTree, heads: Sequence[int]) -> list[Sequence[tuple[str, f
 
 
 def _mean_labels(voters: Sequence[PackedArcs | None], arcs: PackedArcs) -> ArcLabels | None:
-    """Return the labels of some arcs: of their probabilities the mean over those voters that have the arc."""
+    """Return the labels of some arcs: the mean of their probabilities over the voters that have the arc."""
     labelled = [(voter, voter.labels) for voter in voters if voter is not None and voter.labels is not None]
     if not labelled:
         return None
@@ -137,7 +137,7 @@ def _mean_labels(voters: Sequence[PackedArcs | None], arcs: PackedArcs) -> ArcLa
 
 
 def learn_arcs(sentences: Iterable[tuple[DTree, Sequence[DTree | None]]]) -> VotingWeights:
-    """Learn weights of parsers and the modifier's tag, from gold d-trees, each with m others."""
+    """Learn weights of parsers for each tag of modifiers, from gold d-trees, each with those of m parsers."""
     return learn_votes("arcs", _examples(sentences))
 
 

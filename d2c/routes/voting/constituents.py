@@ -1,16 +1,16 @@
-"""Several c-trees of a sentence become one: constituents voted on, whether they have gaps or not.
+"""Several c-trees of a sentence combined: parsers vote on constituents, whether these have gaps or not.
 
 Sagae and Lavie, "Parser Combination by Reparsing" (NAACL 2006); Fossum and Knight, "Combining Constituent
 Parsers" (NAACL 2009). A constituent is a label over a set of tokens. Its support, a number from 0 to 1, must
-be more than a threshold; the tree is that whose constituents have the greatest sum of what their support is
-beyond it. With a threshold of 0.5 and votes that count alike these are the constituents of more than half of
-the trees: any two of them are in one tree together, so none cross. If support is a probability, the tree has
-the greatest expected number of right brackets less `threshold` of all that it has; therefore half of the F1
-that is reached is the threshold that makes F1 greatest.
+exceed a threshold; the best tree is the one in which the sum of these excesses is greatest. With a threshold
+of 0.5 and votes that count alike, its constituents are those of more than half of the trees: any two of them
+are in one tree together, so none cross. If support is a probability, the best tree has the greatest expected
+number of right brackets less `threshold` times the number of its brackets; therefore the threshold that makes
+F1 greatest is half of the F1 reached with it.
 
-Nodes are n-ary: no bracket comes in that nobody voted for. Unary nodes have votes of their own: a label that
+Nodes are n-ary: there is no bracket that nobody voted for. Unary nodes have votes of their own: a label that
 is twice in a chain is voted on twice, and labels of a chain stand in the order of their mean height. Words
-that are tagged differently get the tag of most trees, of the first where they are equally many.
+that are tagged differently get the tag of most trees; of equally frequent tags, the first.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def candidates(parses: Sequence[Parse | None]) -> dict[Constituent, Candidate]:
 class Ballot(NamedTuple):
     """The candidates of a sentence with their support.
 
-    root: the tokens of the sentence where all trees have a root, so that the combination has one; else 0
+    root: all tokens, as bits, where every tree has a root, so that the combination has one; else 0
     """
 
     candidates: Mapping[Constituent, Candidate]
@@ -99,7 +99,7 @@ class Ballot(NamedTuple):
         support: Support,
         known: Mapping[Constituent, Candidate] | None = None,
     ) -> Ballot:
-        """Return that of the parses of a sentence. known: their candidates, if they are known already."""
+        """Return the ballot of the parses of a sentence. known: their candidates, if already known."""
         known = candidates(parses) if known is None else known
         ctrees = [parse.ctree for parse in parses if parse]
         rooted = all(ctree.labels for ctree in ctrees)  # not a bare token
@@ -120,11 +120,11 @@ def combine(
 ) -> Parse:
     """Return the best tree, with the support of its nodes as their confidences.
 
-    parses: [m] of one sentence, None where a parser has none; its head children are voted on if trees have
-            some; the first one's wrapper and words stay
+    parses: [m] of one sentence, None where a parser has none
 
-    Where all trees have a root, the best one stays, whatever its support. Raises ValueError where no parser
-    has a tree, or they have other words.
+    Head children are voted on if trees have some; words and wrapper are those of the first tree. Where all
+    trees have a root, so has the best one, whatever the root's support. Raises ValueError where no parser has
+    a tree, or they have other words.
     """
     ctrees = [parse.ctree for parse in parses if parse]
     if not ctrees or any(ctree.tokens.forms != ctrees[0].tokens.forms for ctree in ctrees):
@@ -142,8 +142,8 @@ def combine(
 def ranked_by_votes(
     parses: Sequence[Parse | None], best: CTree, others: Iterable[CTree], support: Support = equal_votes
 ) -> list[CTree]:
-    """Return other trees of the sentence than the best, each once, by what the parses' votes for their
-    constituents are beyond a half in sum, the greatest first; with the tags and the wrapper of the best."""
+    """Return other trees of the sentence than the best, each once, with the tags and the wrapper of the best;
+    ordered by the sum of their constituents' support beyond a half, the greatest first."""
     ballot, nobody = Ballot.of(parses, support), [0.0] * len(parses)
 
     def gain(one: Constituent) -> float:
@@ -163,8 +163,8 @@ def voted_tags(sentences: Sequence[Tokens]) -> Tokens:
 
 
 def _heads(yields: Sequence[int], ctrees: Sequence[CTree]) -> list[int] | None:
-    """Return the head token that most trees give to the tokens of each yield; None where trees have no head
-    children."""
+    """Return the head token that most trees give each yield; None where no tree has head children for some
+    yield."""
     votes = defaultdict[int, Counter[int]](Counter)
     for ctree in ctrees:
         if ctree.head_children is not None:

@@ -6,8 +6,8 @@ probable it is that a candidate (a constituent, an arc) with a label is right, g
 
     1 / (1 + exp(-(b + b[label] + sum over parsers i of e(vote[i]) · (w[i] + w[i, label]))))
 
-so that a vote that says what others say as well counts less, and weights of rare labels stay near those of
-all. A vote is 1, or the parser's own confidence, or 0; e is the logarithm of its odds (`evidence`).
+so that a vote which repeats what others say counts less, and weights of rare labels stay near those of all.
+A vote is 1, or the parser's own confidence, or 0; e is the logarithm of its odds, scaled (`evidence`).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def equal_votes(_label: str, votes: Sequence[float]) -> float:
 
 
 def weighted_votes(weights: Sequence[float]) -> Support:
-    """Return what gives the mean of the votes' `evidence`, each parser's with its weight."""
+    """Return a support: the mean of the votes' `evidence`, weighted by parser."""
     return lambda _label, votes: sum(map(mul, weights, map(evidence, votes))) / sum(weights)
 
 
@@ -115,7 +115,7 @@ def learn_votes(kind: str, examples: Iterable[Example]) -> VotingWeights:
             columns += [block * width + i for i, _ in features]
             values += [value for _, value in features]
         ends.append(len(columns))
-    # Two rows without features change no weight, and there is one of either kind.
+    # Two rows without features change no weight, and make sure that there is one of either kind.
     ends += ends[-1:] * 2
     right = [row.right for row in rows] + [False, True]
     size = len(rows) + 2, (1 + len(labels)) * width
@@ -126,8 +126,8 @@ def learn_votes(kind: str, examples: Iterable[Example]) -> VotingWeights:
 
 
 def _coefficients(matrix: Any, right: Any) -> Any:
-    """Return those of the regression with the C that gives left-out folds the greatest likelihood: many
-    parsers that agree nearly always want a small one."""
+    """Return the coefficients with the C that gives left-out folds the greatest likelihood: many parsers that
+    nearly always agree need a small C."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import cross_val_score
 

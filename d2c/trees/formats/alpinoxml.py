@@ -1,8 +1,8 @@
 """Alpino XML: a file of `alpino_ds` elements, each a graph of `node` elements.
 
-A node with `word` is a token at the position `begin`; one with `cat` is a constituent; one with neither is no
-leaf but a secondary edge, from the node with its `index`. The ends of constituents cover such edges, too, and
-are not looked at. Tags are `pt`, or `pos` in files of older versions, lemmas `lemma`, or `root`; morphology
+A node with `word` is a token at the position `begin`; a node with `cat` is a constituent; one with neither is
+no leaf but a secondary edge, from the node with its `index`. The ends of constituents cover such edges, too,
+and are not used. Tags are `pt`, or `pos` in files of older versions, lemmas `lemma`, or `root`; morphology
 is `postag`, functions are `rel`. The id of `alpino_ds` is the comment `sent_id`. Other attributes, and
 elements such as `sentence`, are left out and counted.
 """
@@ -20,7 +20,7 @@ from d2c.trees.formats.xml import attributes, element_reader, named
 
 HEAD_RELATION = "hd"
 _READ = frozenset(["begin", "cat", "end", "id", "index", "lemma", "postag", "pt", "rel", "word"])
-_OLDER = (("pt", "pos"), ("lemma", "root"))  # what is read, and what is where that is missing
+_OLDER = (("pt", "pos"), ("lemma", "root"))  # an attribute, and the one that is read where it is missing
 
 
 def _tree(element: Element, options: Options) -> CTree:
@@ -29,7 +29,7 @@ def _tree(element: Element, options: Options) -> CTree:
     for child in element:
         left_out[f"<{child.tag}> elements"] += child.tag != "node"
     words: dict[int, tuple[Element, str | None]] = {}  # with their parents
-    named_by, references = dict[str, Name](), list[tuple[str, str, str | None]]()  # of indices
+    named_by, references = dict[str, Name](), list[tuple[str, str, str | None]]()  # by index
     stack: list[tuple[Element, str | None]] = [(node, None) for node in element.findall("node")]
     while stack:
         node, parent = stack.pop()
@@ -64,7 +64,7 @@ def _tree(element: Element, options: Options) -> CTree:
 
 
 def format_alpinoxml(ctree: CTree, number: int = 1) -> str:
-    """Return one `alpino_ds` element; relations are as `listed` has them.
+    """Return one `alpino_ds` element; relations are the functions of `listed`.
 
     Raises ValueError for empty names and for characters that XML cannot hold.
     """

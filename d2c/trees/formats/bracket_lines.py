@@ -1,4 +1,4 @@
-"""Which lines of a bracket file belong together, and which to no tree.
+"""Which lines of a bracket file belong to the same tree, and which to none.
 
     %% Sent 1                      before a tree: outside
     (S (NN Cats)                   a tree,
@@ -35,12 +35,12 @@ Outside = Callable[[str, int], Iterable[tuple[int, Note]]]
 def tree_lines(stream: Iterable[str], outside: Outside[Note]) -> Iterator[tuple[int, str | Malformed | Note]]:
     """Yield runs of lines with as many closing as opening brackets, each with the number of its first line.
 
-    A run cannot close any more at the end of the file, after very many lines, and where a line begins with a
-    wrapper, which never stands inside a tree. It is handed out cut where lines begin with a bracket: most
-    trees begin so, so that a missing bracket is reported where it is missing, and costs one sentence. In a
-    text without any tree the first line is the fault.
+    A run can no longer close at the end of the file, after very many lines, or where a line begins with a
+    wrapper, which never stands inside a tree. Such a run is cut before each line that begins with neither a
+    blank nor a closing bracket: most trees begin so, and a missing bracket is then reported where it is
+    missing, and costs one sentence. In a text without any tree the first line is the fault.
 
-    outside: is given what belongs to no tree, line by line, with its number; what it yields is yielded here
+    outside: is given each text outside of trees and its line number; what it yields is yielded here
     """
     run, start, depth = list[str](), 0, 0
     no_tree: tuple[int, str] | None = None  # the first line outside, as long as there is no tree
@@ -74,7 +74,7 @@ def tree_lines(stream: Iterable[str], outside: Outside[Note]) -> Iterator[tuple[
 
 
 def _before_and_tree(line: str) -> tuple[str, str]:
-    """Return what stands on a line before a tree, and from there on; empty texts for nothing."""
+    """Return the text before the tree on a line, and the line from the tree on; each may be empty."""
     text = line.strip(f"{BLANKS}\ufeff")  # a byte order mark, where files were joined
     if text.startswith(("(", ")")):
         return "", text

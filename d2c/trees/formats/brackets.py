@@ -1,9 +1,10 @@
 """PTB brackets: `( (S (NP-SBJ (PRP They)) (VP (VBD slept)) (. .)) )`, one tree per line or over many lines.
 
-A text is split at its closing brackets. Before one stand the phrases that begin there and a pre-terminal,
-`( (S (NP-SBJ (PRP They`, or nothing, where a phrase ends. What does not fit is looked at again, with care.
-Only ASCII blanks separate: words may hold other spaces. Round brackets inside words, tags and labels are
-written -LRB- and -RRB-, and come back, but where that is all of a tag or label; blanks are no-break spaces.
+A text is split at its closing brackets. Before such a bracket stand the phrases that begin there and a
+pre-terminal, `( (S (NP-SBJ (PRP They`, or nothing, where a phrase ends. A text that does not fit is read
+again, with more care. Only ASCII blanks separate: words may hold other spaces. Round brackets in words, tags
+and labels are written -LRB- and -RRB-, and read back as brackets, unless the tag or label is nothing else.
+Blanks are written as no-break spaces.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from io import StringIO
+from itertools import repeat
+from operator import contains
 from sys import intern
 
 from d2c.base.errors import FormatError, stop
@@ -23,7 +26,7 @@ from d2c.trees.formats.format import CFormat, Malformed, Options, Reader, Writer
 _ERROR = "(TOP (ERROR (ERROR ERROR)))"  # as `d2c parse` writes a sentence that was not parsed
 _ESCAPES = str.maketrans(dict.fromkeys(BLANKS, "\N{NO-BREAK SPACE}") | {"(": "-LRB-", ")": "-RRB-"})
 _WORD = re.compile(r"[^ \t\r\n]+")
-_REMEMBERED, _LONGEST = 1 << 16, 1 << 8  # openings, of at most so many characters
+_REMEMBERED, _LONGEST = 1 << 16, 1 << 8  # openings in the cache; characters of such an opening
 
 
 def bracket_items(path: AnyPath, options: Options) -> Iterator[tuple[int, str | Malformed]]:
@@ -46,9 +49,10 @@ def bracket_trees(text: str) -> Iterable[CTree]:
 
 
 def _tree(text: str) -> CTree | None:
-    """Return the tree of a text, without its wrapper; None unless it is one, with a blank in each leaf.
+    """Return the tree of a text, without its wrapper; None unless the text is one tree with one blank in each
+    leaf.
 
-    Raises Malformed and IndexError for some of what is none.
+    Raises Malformed and IndexError for some texts that are not.
     """
     pieces = text.split(")")
     after = pieces.pop()
@@ -81,7 +85,8 @@ def _tree(text: str) -> CTree | None:
         return None
     names = " ".join(leaves).split(" ")  # tag and word in turn
     words = "".join(names)
-    if len(names) != 2 * n or "" in names or "\n" in words or "\t" in words or "\r" in words:
+    pairs = len(names) == 2 * n and all(map(contains, leaves, repeat(" ")))
+    if not pairs or "" in names or "\n" in words or "\t" in words or "\r" in words:
         return None
     tags, forms = names[::2], names[1::2]
     rows = [*map(tuple, children)]
@@ -97,8 +102,8 @@ def _tree(text: str) -> CTree | None:
 def _several(text: str) -> Iterator[CTree]:
     """Yield the trees of a text, up to its fault if there is one. Raises Malformed."""
     *pieces, after = text.split(")")
-    tree, done = list[str](), list[CTree]()  # what is complete waits for what follows
-    depth = begin = at = 0  # the piece with which the tree begins, the one at fault
+    tree, done = list[str](), list[CTree]()  # a complete tree waits for what follows it
+    depth = begin = at = 0  # of the pieces, where the tree begins, and where the fault is
     try:
         for at, piece in enumerate(pieces):
             if piece.strip(BLANKS):
@@ -188,7 +193,7 @@ def parse_bracket(text: str, clean: bool = False) -> CTree:
 
 
 def format_bracket(ctree: CTree) -> str:
-    """Return a tree on one line. Raises ValueError for gaps, empty names and half characters."""
+    """Return a tree on one line. Raises ValueError for gaps, empty names and lone surrogates."""
     check_names(ctree)
     n, spans = len(ctree.tokens.forms), ctree.spans()
     if spans is None:

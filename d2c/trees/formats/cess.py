@@ -3,7 +3,7 @@
     ( (S (sn.e-SUJ *0*) (grup.verb (vmip3s0 duerme dormir)) (Fpa -Fpa- -Fpa-) (sn (ncms000 gato gato)) ...))
 
 A leaf is a tag, a word and its lemma. Empty elements have none (`_`); `-Fpa-` and `-Fpt-` stand for round
-brackets. Files are in Latin-1 or UTF-8; in all else they are as those of `brackets.py`.
+brackets. Files are in Latin-1 or UTF-8, and otherwise as in `brackets.py`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def _trees(text: str, _options: Options) -> Iterator[CTree]:
 
 
 def _with_lemmas(ctree: CTree) -> CTree:
-    """Return a tree with words apart from their lemmas."""
+    """Return the tree with its words cut from their lemmas."""
     parts = [form.partition(_SEPARATOR) for form in ctree.tokens.forms]
     forms = tuple([_BRACKETS.get(form, form) for form, _, _ in parts])
     lemmas = tuple([_BRACKETS.get(lemma, lemma) or NO_LEMMA for _, _, lemma in parts])

@@ -1,10 +1,10 @@
-"""Rows of CoNLL-X (2006, 2007), CoNLL-2008 and CoNLL-2009, which become rows of CoNLL-U: a d-tree each.
+"""Rows of CoNLL-X (2006, 2007), CoNLL-2008 and CoNLL-2009, which are turned into rows of CoNLL-U.
 
-A sentence shows by its first row which columns it has. CoNLL-X has CoNLL-U's ten, but its last two are PHEAD
-and PDEPREL, which stay where they are; eight without them; six where nothing is parsed. CoNLL-2009 has 14 and
-one more for each predicate. What it says by hand counts; where it says nothing of a column, what a program
-predicted. CoNLL-2008 has eleven and more, the last six of these the form, lemma, tag, head and label of words
-that are split at hyphens, and the predicate.
+The first row of a sentence shows which columns it has. CoNLL-X has CoNLL-U's ten, but its last two are PHEAD
+and PDEPREL, which stay where they are; eight without these; six where nothing is parsed. CoNLL-2009 has 14
+and one more for each predicate. Its gold columns count; where a gold column is empty, the predicted one does.
+CoNLL-2008 has eleven and one more for each predicate. The last six of the eleven are the form, lemma, tag,
+head and label of words that are split at hyphens, and the predicate.
 
     1  She   _  she   _  PRP  _  _  2  _  SBJ   _  _  _         A0
     2  left  _  leave _  VBD  _  _  0  _  ROOT  _  Y  leave.01  _
@@ -26,13 +26,13 @@ _NOTHING = "_"
 
 @dataclass(frozen=True)
 class Layout:
-    """The columns of rows: of CoNLL-U's ten, in order, those that say each, the first that says something
-    counts.
+    """The columns of rows, counted from 0.
 
-    width:  of the columns that every row has
-    beside: columns that say what another one, a place in CoNLL-U's, also says
-    exact:  whether rows have no more columns; otherwise the last of the width is of predicates, those behind
-            are of their arguments
+    width:  how many columns every row has
+    places: for each of CoNLL-U's ten, the columns that may hold it; the first that is not empty counts
+    beside: further columns, each with the column of CoNLL-U's for which it has alternative values
+    exact:  whether rows have no more columns; otherwise the last column of `width` holds the predicates, and
+            those after it hold their arguments
     """
 
     name: str
@@ -42,9 +42,9 @@ class Layout:
     exact: bool = True
 
     def as_conllu(self, text: str, line: int, options: Options) -> str:
-        """Return rows of ten columns; the first is so many lines below its block. Counts what is left out.
+        """Return rows of ten columns, and count what is left out; line: of the first row, from 0 in a block.
 
-        Raises Malformed for one of another width, and for a comment among them.
+        Raises Malformed for a row of another width, and for a comment among the rows.
         """
         rows = [row.split("\t") for row in text.split("\n")]
         for number, row in enumerate(rows, line):
@@ -84,7 +84,7 @@ CONLL2009 = Layout("CoNLL-2009", 14, _OF_2009, ((3, 2), (5, 4), (7, 5), (9, 6), 
 
 
 def layout_of(text: str) -> Layout | None:
-    """Return which columns the rows of a sentence have, by its first one; None for none that is known."""
+    """Return the layout of a sentence's rows, told by the first; None for CoNLL-U's and for unknown ones."""
     first, *row = text.partition("\n")[0].split("\t")
     if first != "1":
         return None

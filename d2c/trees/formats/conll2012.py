@@ -4,10 +4,10 @@
     bc/own/00/own_0000  0  0  They   PRP  (TOP(S(NP*)  -      -   -  Ann  *  (ARG0*)  (3)
     bc/own/00/own_0000  0  1  slept  VBD  (VP*)))      sleep  01  -  Ann  *  (V*)     -
 
-The words with the star replaced are `(TOP (S (NP (PRP They)) (VP (VBD slept))))`. The lemma is the seventh
-column. Lines that begin with # are comments of the next sentence: the document as `newdoc id`, as CoNLL-U has
-it, and the part; the speaker of a sentence is one, too. Senses, named entities, arguments and coreference are
-left out and counted.
+With tags and words in place of the stars this is `(TOP (S (NP (PRP They)) (VP (VBD slept))))`. The lemma is
+the seventh column. Lines that begin with # are comments of the next sentence: the document as `newdoc id`, as
+CoNLL-U has it, and the part. If a sentence has one speaker, that becomes a comment, too. Senses, named
+entities, arguments and coreference are left out and counted.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _DOCUMENT = re.compile(r"#begin document \(?([^ \t();]+)\)?;?(?:[ \t]+part[ \t]+
 _END = "#end document"
 _WORD, _TAG, _PART, _LEMMA, _SPEAKER, _ENTITY = 3, 4, 5, 6, 9, 10
 _FEWEST = 6  # columns
-_MISSING = "[WORD]"  # what stands for each word where these may not be given away
+_MISSING = "[WORD]"  # stands for each word where the words may not be distributed
 _ROW = re.compile(
     r"^[^ \t\n#]+[ \t]+[0-9]+[ \t]+[0-9]+[ \t]+[^ \t\n]+[ \t]+[^ \t\n]+[ \t]+\([^ \t\n()*]+[^ \t\n)*]*\*",
     re.MULTILINE,
@@ -39,7 +39,7 @@ _Block = tuple[tuple[str, ...], list[str]]  # comments and rows
 
 
 def _items(path: AnyPath, options: Options) -> Iterator[tuple[int, _Block]]:
-    """Yield the rows between empty lines, after the comments above them."""
+    """Yield the comments and rows of each sentence, after the number of its first row's line."""
     comments: list[str] = []
     rows: list[str] = []
     number = 0
@@ -59,7 +59,7 @@ def _items(path: AnyPath, options: Options) -> Iterator[tuple[int, _Block]]:
 
 
 def _comments(line: str) -> list[str]:
-    """Return what a line with # says of the sentence below it."""
+    """Return the comments that a line makes for the sentence below it; none of a line without #."""
     if document := _DOCUMENT.match(line):
         part = [f"part = {document[2]}"] if document[2] else []
         return [f"newdoc id = {document[1]}", *part]

@@ -2,10 +2,10 @@
 
 Tags are written to XPOS and UPOS and read from XPOS; in sentences without any, from UPOS, unless the file
 so far shows that UPOS holds another tagset: a token has two different tags. The tokens of a tree keep the
-lines that were read (`Tokens.source`), and what is written over them changes only what the tree says
-otherwise: so comments, multi-word ranges, empty nodes, UPOS beside XPOS, DEPS and MISC go through, byte for
-byte. Empty columns become `_`, and so do heads below 0 and those of ten digits and more; an empty form, and
-a head that is no number, is an error.
+lines that were read (`Tokens.source`). Where the tree is written, only what it says differently changes in
+them: so comments, multi-word ranges, empty nodes, UPOS beside XPOS, DEPS and MISC go through, byte for byte.
+Empty columns become `_`, and so do heads below 0 and heads of ten digits and more. An empty form is an error,
+and so is a head that is no number.
 
 Columns are split at tabs here, because the `conllu` package also splits a form at two spaces; that package
 decides what is an id or a number wherever a file departs from the plain case. Rows of CoNLL-X, CoNLL-2008 and
@@ -66,9 +66,9 @@ _Block = tuple[str, Callable[[], bool]]
 
 
 class Chunk(NamedTuple):
-    """Some whole sentences of a file; line is the number of the first line of the text.
+    """Some whole sentences of a file; line: the number of the first line of the text.
 
-    xpos: whether UPOS and XPOS of the file, as far as the chunk goes, are known to hold two tagsets
+    xpos: whether UPOS and XPOS are known to hold two tagsets in the file up to the end of the chunk
     """
 
     line: int
@@ -77,7 +77,7 @@ class Chunk(NamedTuple):
 
 
 def read_conllu_chunks(path: AnyPath, charset: str | None = None) -> Iterator[Chunk]:
-    """Yield chunks of a file, cut between sentences, that can be parsed apart. Raises FormatError."""
+    """Yield chunks of a file, cut between sentences, that can be parsed separately. Raises FormatError."""
     first, xpos = 1, False
     with open_input(path, charset) as stream:
         while lines := stream.readlines(_CHUNK_SIZE):
@@ -106,8 +106,8 @@ def parse_conllu(chunk: Chunk, file: str, refuse: Refuse = stop) -> Iterator[DTr
 def format_conllu(dtree: DTree, comments: Sequence[str] | None = None) -> str:
     """Return a d-tree's comments (or others), its lines and the empty line after them.
 
-    Heads below 0 are written `_`; others outside the sentence are read back as the head of this file says.
-    Raises ValueError for what CoNLL-U cannot express: empty columns, tabs, line breaks, half characters.
+    Heads below 0 are written `_`, other heads outside the sentence as they are.
+    Raises ValueError for what CoNLL-U cannot express: empty columns, tabs, line breaks, lone surrogates.
     """
     tokens, said = dtree.tokens, dtree.tokens.comments if comments is None else comments
     n = len(tokens.forms)
@@ -133,8 +133,8 @@ def format_conllu(dtree: DTree, comments: Sequence[str] | None = None) -> str:
 def _over_source(
     source: str, columns: Sequence[Sequence[str]], comments: Sequence[str]
 ) -> tuple[list[str], list[list[str]]]:
-    """Return the lines of comments and the rows that were read, with the columns that are others now; none
-    where there are other words, or as many no more."""
+    """Return the lines of comments and the rows that were read, with the columns that have changed since; two
+    empty lists where the number of words has changed."""
     begin, rows = _comments_end(source), _rows(source)
     words = [row for row in rows if row[_ID].isdecimal()]
     if len(words) != len(columns[_ID]):
@@ -153,7 +153,7 @@ def _over_source(
 
 
 def _as_lines(comments: Iterable[str], read: str = "") -> list[str]:
-    """Return lines of comments: those that were read, where they say the same."""
+    """Return the lines of comments; a line that was read stays as it is where it says the same."""
     if read and _comments(read) == tuple(comments):
         return [read]
     lines = {line[1:].strip(): f"{line}\n" for line in read.split("\n") if line}
@@ -161,7 +161,7 @@ def _as_lines(comments: Iterable[str], read: str = "") -> list[str]:
 
 
 def in_source(tokens: Tokens) -> dict[Attribute, int]:
-    """Count what the lines that tokens were read from say beside comments and what tokens hold themselves."""
+    """Count what the lines that tokens were read from say besides comments and the columns of tokens."""
     if not tokens.source:
         return {}
     rows = _rows(tokens.source)
@@ -178,7 +178,7 @@ def in_source(tokens: Tokens) -> dict[Attribute, int]:
 
 
 def tag_columns(tokens: Tokens) -> dict[str, list[str]]:
-    """Return UPOS and XPOS [n] in the lines that tokens were read from; their tags where there are none."""
+    """Return UPOS and XPOS [n] in the lines that tokens were read from; without lines, the tags for both."""
     words = [row for row in _rows(tokens.source) if row[_ID].isdecimal()] if tokens.source else []
     columns = {"UPOS": [row[_UPOS] for row in words], "XPOS": [row[_XPOS] for row in words]}
     return columns if words else dict.fromkeys(columns, [*tokens.tags])
@@ -203,11 +203,12 @@ def _ids(n: int) -> tuple[str, ...]:
 
 
 def _blocks(chunks: Iterable[Chunk], options: Options = AS_IT_IS) -> Iterator[tuple[int, _Block]]:
-    """Yield the text between empty lines, and whether UPOS and XPOS up to there hold two tagsets.
+    """Yield the text between empty lines, with a function that tells whether UPOS and XPOS of the file hold
+    two tagsets, up to the end of the chunk.
 
     Comments between empty lines are those of the sentence that follows; where none follows they are counted.
     """
-    held = ""  # such comments, with the lines behind them
+    held = ""  # such comments, with the empty lines after them
     for number, text, known in chunks:
         held = held and held.rstrip("\n") + "\n\n"
         two_tagsets = cache(lambda text=text, known=known: known or has_two_tagsets(text))
@@ -304,8 +305,8 @@ def _words_of(rows: str) -> str:
 def _irregular_sentence(
     text: str, begin: int, two_tagsets: Callable[[], bool], comments: tuple[str, ...], above: str
 ) -> DTree:
-    """Return a sentence with unknown heads or empty columns, ranges and empty nodes too, so many lines below
-    its block's beginning, after lines of comments. Raises Malformed."""
+    """Return a sentence that may have unknown heads, empty columns, multi-word ranges or empty nodes. Raises
+    Malformed. begin: the line of the first row, from 0 in its block; above: the lines of comments"""
     rows: list[list[str]] = []
     source: list[str] = []
     for number, line in enumerate(text.split("\n"), begin):

@@ -4,9 +4,9 @@
     1  They   they   PRON  PRP  Case=Nom    2  _  _  _
     2  slept  sleep  VERB  VBD  Tense=Past  0  _  _  _
 
-The words are those of the rows, the tags those of the tree. What else the rows say stays as it is. Of a tree
-that was read from no CoNLL-U, they have the tags, and the heads that its head children make, if it has some.
-Marked head children are those that the heads induce.
+The words are those of the rows, the tags those of the tree. What else the rows say stays as it is. For a tree
+that was not read from CoNLL-U, the rows have its tags, and the heads that its head children give, if it has
+head children. Marked head children are those that the heads induce.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _BLANKS_IN_WORD = re.compile(r"\(([^ ()]++) ([^ ()]++ [^()]++)\)")  # as Stanza 
 
 
 def _items(path: AnyPath, options: Options) -> Iterator[tuple[int, str]]:
-    """Yield the text between empty lines."""
+    """Yield the text of each sentence, after the number of its first line."""
     return ((line, text) for line, (text, _) in read_conllu.items(path, options))
 
 
@@ -49,8 +49,8 @@ def _tree(text: str, options: Options) -> CTree | None:
 
 
 def _over(dtree: DTree) -> CTree:
-    """Return the tree in a comment over the words of the rows. Raises ValueError where it is of other
-    words."""
+    """Return the tree in a comment, over the words of the rows. Raises ValueError where its own words are
+    others."""
     tokens = dtree.tokens
     text = comment_of(tokens.comments, NAME)
     if text is None:
@@ -69,8 +69,8 @@ def _over(dtree: DTree) -> CTree:
 
 
 def format_constituency(ctree: CTree, _number: int = 1) -> str:
-    """Return a sentence. Raises ValueError for gaps, empty names, blanks in labels, and what CoNLL-U cannot
-    express."""
+    """Return a sentence. Raises ValueError for gaps, empty names, labels that brackets do not give back, such
+    as those with blanks, and what CoNLL-U cannot express."""
     if blank := next((label for label in ctree.labels if unescape_label(escape(label)) != label), ""):
         raise ValueError(f"the label {blank!r} has a blank or a bracket, which the comment cannot hold")
     tokens, n = as_in_conllu(ctree.tokens), len(ctree.tokens)
@@ -86,7 +86,7 @@ def format_constituency(ctree: CTree, _number: int = 1) -> str:
 
 
 def _induces(dtree: DTree, ctree: CTree) -> bool:
-    """Return whether the heads of a d-tree make the head children that a c-tree has."""
+    """Return whether the heads of a d-tree induce the head children that a c-tree has."""
     if max(dtree.heads) < 0:
         return False
     try:
@@ -96,7 +96,7 @@ def _induces(dtree: DTree, ctree: CTree) -> bool:
 
 
 def _comments(tokens: Tokens, tree: str) -> tuple[str, ...]:
-    """Return the comments of a sentence with that of its tree: where it stood, or at the end."""
+    """Return the comments of a sentence with the one of its tree, where it stood or at the end."""
     read = comments_in(tokens.source)
     if len(read) != len(tokens.comments) + 1 or _others(read) != tokens.comments:
         return (*tokens.comments, tree)

@@ -24,15 +24,15 @@ from d2c.trees.formats.registry import Place, write_treebank
 from d2c.trees.heads import induce_heads
 from d2c.trees.marks import head_rank
 
-_ODD = (  # what formats that lack an attribute write otherwise; how it is called, in which columns
+_ODD = (  # what formats without an attribute write differently: attribute, name, columns, pattern
     ("blanks", "blanks", {"words", "tags", "labels", "lemmas", "morphology"}, re.compile("[ \t\r\n]")),
     ("escapes", "brackets", {"tags", "labels"}, re.compile(r"\A[()]\Z")),
     ("escapes", "-LRB-", {"words"}, re.compile("-[LR]RB-")),
     ("escapes", "-LRB-", {"tags", "labels"}, re.compile("(?s:.)-[LR]RB-|-[LR]RB-(?s:.)")),
 )
 UNPARSED = "sentences that were not parsed"  # kept as trees that say so
-_NONE = ("", "_", "--")  # what columns say of words of which they say nothing
-_COUNTED = {  # what is counted by a name that does not say it of one thing and of several
+_NONE = ("", "_", "--")  # what columns hold for words without a value
+_COUNTED = {  # singular and plural of counts whose names do not show them
     "heads": ("marked head", "marked heads"),
     "morphology": ("word with morphology", "words with morphology"),
     "dependencies": ("dependency", "dependencies"),
@@ -55,15 +55,15 @@ def convert_treebank(
     heads: Path | None = None,
     watched: Callable[[Iterator[CTree]], Iterator[CTree]] = iter,
 ) -> Counter[str]:
-    """Write the trees of `sources` in another format, with the heads that a CoNLL-U file induces over the
-    only one of them.
+    """Write the trees of `sources` in another format, if asked with the head children that a CoNLL-U file,
+    `heads`, induces in the only source.
 
-    watched: what the trees go through before they are written, to see how far the work is
+    watched: wraps the iterator over the trees before they are written, to show how far the work is
 
-    Return how much of what was left out: what trees do not keep of files, what transforms do not keep of
-    trees, and what the format does not hold; and how many sentences are UNPARSED.
-    Raises FormatError for what cannot be read, or not be held by the format: gaps in brackets, words that the
-    export format takes for something else; `strict`: anything left out.
+    Return counts of what was left out: what trees do not keep of files, what transforms do not keep of trees,
+    and what the format does not hold; and how many sentences are UNPARSED.
+    Raises FormatError for what cannot be read, and for what the format cannot hold, such as gaps in brackets
+    or words that the export format takes for something else; if `strict`, for anything left out.
     """
     left_out, place, steps = Counter[str](), Place(""), reading.steps
 
@@ -74,14 +74,14 @@ def convert_treebank(
         given = with_heads(trees, source, heads, reading.charset) if heads else trees
         yield from refusals.over(each_located(held, given, file_name(source), refusals))
         unread = Counter(reading.left_out[file_name(source)])
-        del unread[OUTSIDE]  # no part of trees; commands say it by themselves
+        del unread[OUTSIDE]  # no part of trees; commands report it themselves
         if reading.strict and +unread:
             message = f"trees do not keep {told_left_out(+unread)}; see --strict"
             raise FormatError(file_name(source), 0, 0, message)
         left_out.update(unread)
 
     def held(ctree: CTree) -> CTree:
-        """Return a tree after all transforms, and count what they, and the format, do not keep of it."""
+        """Return a tree after all transforms, and count what they and the format do not keep of it."""
         lost = Counter[str]()
         for option, step in steps.items():
             had, ctree = attributes_of(ctree), step(ctree)
@@ -104,9 +104,10 @@ def convert_treebank(
 
 
 def attributes_of(ctree: CTree) -> Counter[str]:
-    """Count what a tree has beside words, tags and labels, by the names of `Attribute`.
+    """Count what a tree has besides words, tags and labels, by the names of `Attribute`.
 
-    Heads of parts of binarized nodes, and marks on parts, are none: they come and go with these nodes.
+    Head children of the parts of binarized nodes, and head marks on parts, do not count: they come and go
+    with these nodes.
     """
     tokens, parts = ctree.tokens, [is_part(label) for label in ctree.labels]
     marks = [not head_rank(name) for name in compress((ctree.functions or ())[len(tokens) :], parts)]
@@ -116,7 +117,7 @@ def attributes_of(ctree: CTree) -> Counter[str]:
         "secondary edges": len(ctree.secondary),
         "lemmas": _said(tokens.lemmas),
         "morphology": _said(tokens.morphs),
-        # The ids of sentences are none: treebanks number these by themselves.
+        # Ids of sentences do not count: treebanks number their sentences themselves.
         "comments": sum(not comment_of([one], "sent_id") for one in tokens.comments),
         **in_source(tokens),
     }
@@ -128,8 +129,8 @@ def _said(column: tuple[str, ...] | None) -> int:
 
 
 def altered(ctree: CTree, form: Format[CTree]) -> Counter[str]:
-    """Count what a format writes otherwise: no-break spaces for blanks, -LRB- for a tag that is a round
-    bracket; words -LRB- that are read as one; other functions where there are marks of head children."""
+    """Count what a format writes differently: blanks, as no-break spaces; a tag that is a round bracket, as
+    -LRB-; words -LRB-, which are read back as brackets; and head children that the functions hide."""
     tokens, holds, counts = ctree.tokens, form.holds, Counter[str]()
     if "functions" in holds and (hidden := hidden_heads(ctree)):
         counts["heads"] = hidden
@@ -148,8 +149,8 @@ def told_left_out(left_out: Counter[str]) -> str:
 
 
 def _many(count: int, name: str) -> str:
-    """Return a count with what was counted, of a name that is a plural or begins with one; behind it may
-    stand which option loses it."""
+    """Return a count with what was counted, in the singular or plural: the name is a plural or begins with a
+    plural, and may end with the option that loses it, in brackets."""
     name, bracket, option = name.partition(" (")
     first, _, rest = name.partition(" ")
     one = f"{first.removesuffix('s')} {rest}" if rest.startswith("with") else name.removesuffix("s")
@@ -158,7 +159,7 @@ def _many(count: int, name: str) -> str:
 
 
 def with_heads(ctrees: Iterable[CTree], files: Paths, conllu: Path, charset: str | None) -> Iterator[CTree]:
-    """Yield the c-trees of files with head children by the d-trees of a CoNLL-U file, of some charset.
+    """Yield the c-trees of files with the head children that the d-trees of a CoNLL-U file induce.
 
     Raises FormatError.
     """

@@ -3,7 +3,7 @@
     {"sentences": [{"parse": "(ROOT (S ...))", "tokens": [{"word": "They", "lemma": "they", "pos": "PRP"}]}]}
 
 A file holds a document or several. Words and lemmas are those of the tokens, labels and tags those of the
-tree. What else there is, dependencies and entities, say, is left out and counted.
+tree. All else, such as dependencies and entities, is left out and counted.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def tree_of_sentence(
     """Return the tree of a sentence. Raises ValueError.
 
     columns: words, tags, lemmas and entity tags
-    others:  how much of what else is said of it
+    others:  counts of what else the file says of the sentence
     """
     if not parse:
         raise ValueError("it has no parse; the annotator `parse` of CoreNLP makes one")

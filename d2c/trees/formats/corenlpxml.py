@@ -1,4 +1,4 @@
-"""Stanford CoreNLP's output in XML, as `corenlp.py` says of its JSON; read only.
+"""Stanford CoreNLP's output in XML, taken as `corenlp.py` takes its JSON; read only.
 
 <sentence id="1"><tokens><token id="1"><word>They</word>...</token></tokens><parse>(ROOT ...) </parse>
 """
@@ -16,7 +16,7 @@ _TEXTS = frozenset(["word", "lemma", "POS", "NER", "parse"])
 
 
 def _tree(element: Element, options: Options) -> CTree | None:
-    """Return the tree of a sentence; None where `sentence` is the number of one, in a coreferent mention."""
+    """Return the tree of a sentence; None for a `sentence` that only numbers one, in a coreferent mention."""
     if not len(element):
         options.left_out["coreferent mentions"] += 1
         return None

@@ -1,7 +1,7 @@
 """disco-dop's discbracket, trees with gaps in brackets: `(S (VP (VB 0=is) (JJ 2=rich)) (NP (NN 1=Mary)))`.
 
-A leaf is the token's index from 0, `=`, the word. Otherwise as `d2c.trees.formats.brackets`, escapes too; but
-labels and tags such as `$(` come back, only -LRB- and -RRB- themselves stay.
+A leaf is the token's index from 0, `=` and the word. All else is as in `d2c.trees.formats.brackets`, escapes
+included: a tag `$(` is read back, a tag -LRB- stays as it is.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from d2c.trees.formats.format import (
 
 NO_TAG = "_"  # of a leaf that shares its node with others
 
-# A bracket with its label and, of a node of its own, the leaf; or a leaf beside others
+# A bracket with its label and, if the leaf is alone in the node, the leaf; or a leaf beside others
 _NODE_OR_LEAF = re.compile(
     r"(\([ \t\r\n]*+[^ \t\r\n()]*+(?:[ \t\r\n]++[^ \t\r\n()]++[ \t\r\n]*+\))?+)|([^ \t\r\n()]++)"
 )
@@ -31,7 +31,7 @@ _LEAF = re.compile(r"([0-9]+)=(.*)", re.DOTALL)
 
 
 def format_discbracket(ctree: CTree) -> str:
-    """Return a tree on one line. Raises ValueError for empty names and half characters."""
+    """Return a tree on one line. Raises ValueError for empty names and lone surrogates."""
     check_names(ctree)
     n, forms = len(ctree.tokens), ctree.tokens.forms
     texts: list[str] = []
@@ -68,11 +68,11 @@ def parse_discbracket(text: str) -> CTree:
 
 
 def leaf_trees(text: str) -> list[CTree]:
-    """Return the trees of a text as brackets, with the tag NO_TAG where leaves share a node. Raises
-    Malformed."""
+    """Return the trees of a text with its leaves, such as `2=rich`, as words; leaves that share a node have
+    the tag NO_TAG. Raises Malformed."""
     try:
         return list(bracket_trees(text))
-    except Malformed:  # if only since leaves share a node
+    except Malformed:  # perhaps only because leaves share a node
         tagged = _NODE_OR_LEAF.sub(lambda one: one[1] or f"({NO_TAG} {one[2]})", text)
         found = list(bracket_trees(tagged))
         if not all(one.labels for one in found):  # leaves stand outside of brackets
@@ -81,7 +81,7 @@ def leaf_trees(text: str) -> list[CTree]:
 
 
 def by_number(ctree: CTree) -> CTree:
-    """Return the tree whose words, such as `2=rich`, say where they stand. Raises ValueError."""
+    """Return a tree with its words in the order of the numbers in them, `2=rich`. Raises ValueError."""
     n, leaves = len(ctree.tokens), list[tuple[int, str, str]]()
     for form, tag in zip(ctree.tokens.forms, ctree.tokens.tags, strict=True):
         number, mark, word = form.partition("=")

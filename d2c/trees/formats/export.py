@@ -1,12 +1,12 @@
 """NEGRA's export format, versions 3 and 4: `#BOS` ... `#EOS`, a line for each token and node #500, #501, ...
 
 A line is form (or node), lemma in version 4 only, tag, morphology, edge label, parent (0: the virtual root),
-then secondary edges, label and node in turn; a comment may follow after `%%`. Those on the line #BOS are the
-sentence's, as are its number, where that is not its place in the file (`sent_id`), and the numbers of its
+then secondary edges, label and parent in turn; a comment may follow after `%%`. Comments on the line #BOS are
+the sentence's, as are its number, where that is not its place in the file (`sent_id`), and the numbers of its
 editor, date and origin (`edited`); other comments are left out and counted.
-Header tables `#BOT` ... `#EOT` are left out and counted; one without an end ends where something else begins,
-and counts as a line outside of trees. `#FORMAT` says the version, otherwise the number of columns. No
-file says its encoding: NEGRA and TIGER are in Latin-1, newer treebanks in UTF-8.
+Header tables `#BOT` ... `#EOT` are left out and counted; a table without an end ends at the next table,
+`#FORMAT` or sentence, and counts as a line outside of trees, too. `#FORMAT` says the version; without it the
+number of columns does. No file says its encoding: NEGRA and TIGER are in Latin-1, newer treebanks in UTF-8.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ _ESCAPES = str.maketrans(dict.fromkeys(" \t\r\n", "\N{NO-BREAK SPACE}"))
 
 
 class _Rows(NamedTuple):
-    """A sentence: its #BOS line's number; the version where it is known; its comments; each line's number and
-    columns."""
+    """A sentence: the number of its #BOS line; the version, if known; its comments; the number and the
+    columns of each line."""
 
     line: int
     version: int | None
@@ -54,7 +54,7 @@ class _Rows(NamedTuple):
     columns: list[tuple[int, list[str]]]
 
 
-Fault = tuple[int, ValueError]  # after the number of its line
+Fault = tuple[int, ValueError]  # the number of the line, and what is wrong with it
 
 
 @dataclass
@@ -63,7 +63,7 @@ class _Outside:
 
     version: of the format, once a line says it
     table:   the number of the line that begins a header table which is open
-    first:   of lines that belong nowhere, after its number; lines: how many these are
+    first:   of the lines that belong nowhere, after its number; lines: how many such lines there are
     """
 
     options: Options
@@ -73,7 +73,7 @@ class _Outside:
     lines: int = 0
 
     def take(self, number: int, line: str) -> Iterator[Fault]:
-        """Take a line, and yield what is wrong with it. Raises Malformed for other versions."""
+        """Take a line, and yield what is wrong with it. Raises Malformed for versions other than 3 and 4."""
         if line.startswith(("#BOT", "#FORMAT")):
             yield from self.table_ends()
         if line.startswith("#BOT"):
@@ -116,7 +116,7 @@ def _sentences(path: AnyPath, options: Options) -> Iterator[tuple[int, _Rows | V
     """Yield the rows of each sentence after the number of its first line, or what is wrong with the lines
     around it.
 
-    Raises FormatError for other versions.
+    Raises FormatError for versions other than 3 and 4.
     """
     outside, rows, number, place = _Outside(options), None, 0, 0
     try:
@@ -145,8 +145,8 @@ def _sentences(path: AnyPath, options: Options) -> Iterator[tuple[int, _Rows | V
 
 
 def _comments(line: str, place: int) -> tuple[str, ...]:
-    """Return what a line #BOS says of its sentence, which has this place in the file: its number, where that
-    is not the place and no comment is an id; editor, date and origin; comments."""
+    """Return as comments what a line #BOS says of its sentence: the number, where that is not the sentence's
+    place in the file and no comment is an id; the editor, date and origin; the comments."""
     head, *comments = _COMMENTS.split(line.strip())
     _, *numbers = _BLANKS.split(head)
     if numbers[1:]:
@@ -196,16 +196,16 @@ def _is_mark(line: str, mark: str) -> bool:
 
 
 def _is_node(form: str) -> bool:
-    """Return whether a line that begins so is a node's: `#` and a number from FIRST_NODE on."""
+    """Return whether the form is that of a node: `#` and a number from FIRST_NODE on."""
     digits = form[1:].lstrip("0")
     return bool(_NODE.fullmatch(form)) and (len(digits), digits) >= (3, str(FIRST_NODE))
 
 
 def format_export(ctree: CTree, number: int = 1) -> str:
-    """Return a sentence, in version 4; edges are labelled as `listed` does.
+    """Return a sentence, in version 4; edges are labelled as in `listed`.
 
     Raises ValueError for what the format takes for something else: words like `#BOS` and `#500`, columns that
-    begin with `%%`, comments with `%%` behind a blank; for empty names and half characters.
+    begin with `%%`, comments with `%%` after a blank; and for empty names and lone surrogates.
     """
     whole, parents, functions = listed(ctree)
     secondary: dict[int, list[str]] = {}

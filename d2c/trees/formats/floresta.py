@@ -3,7 +3,7 @@
     #44 CP8-1 A história começa.
     (STA+fcl (SUBJ+np (>N+art A) (H+n história)) (P+v-fin começa) (.))
 
-A label is FUNCTION+form, on tokens too, whose form is the tag. A mark has a label and no word: `(,)`;
+A label is FUNCTION+form, on tokens too, whose form is the tag. Punctuation has a label and no word: `(,)`;
 brackets are `({)` and `(})`. A constituent with gaps stands in pieces with a hyphen where it goes on, `P-+vp`
 or `P+vp-`, then `-P+vp`: pieces of one function and form become one node. The treebank's own slips are taken
 as they are meant: what is not closed ends with the item, several trees get a root, a word beside nodes is a
@@ -23,14 +23,15 @@ from d2c.trees.formats.graphs import Graph
 
 _ITEM = re.compile(r"#[0-9]+ ")
 _LOOKS = re.compile(r"^#[0-9]+ [^\n]*\n\([^ ()+\n]+\+[^ ()\n]+[ \r\n]*\(", re.MULTILINE)
-# A line break that ends no line, and a tree behind it; U+0085 is an ellipsis in Windows-1252.
+# A line break other than a line feed, which ends no line here, and a tree after it; U+0085 is an ellipsis in
+# Windows-1252.
 _HIDDEN = re.compile(r"([\v\f\x1c-\x1e\u2028\u2029])[ \t]*\(|(\x85)\(")
 _TOKEN = re.compile(r"[()]|[^ \t\r\n()]+")
 _BRACKETS = {"{": ("(", "-LRB-"), "}": (")", "-RRB-")}  # word and tag
 
 
 def _items(path: AnyPath, options: Options) -> Iterator[tuple[int, str | Malformed]]:
-    """Yield the text below each item's first line, after the number of its own first line.
+    """Yield the text below each item's first line, after the number of the line where that text begins.
 
     The first line, with an id and the sentence as it was written, is left out and counted.
     """
@@ -58,7 +59,7 @@ def _hidden_tree(mark: str) -> Malformed:
 
 
 def _split(label: str) -> tuple[str, str]:
-    """Return function and form; functions may hold a + of their own. A label without one is a function."""
+    """Return function and form, before the first + and after the last; without any + all is the function."""
     fields = label.split("+")
     return fields[0], fields[-1] if len(fields) > 1 else ""
 
@@ -107,7 +108,7 @@ def _add_leaf(graph: Graph, label: str, words: list[str], above: str | None) -> 
 
 
 def _add_node(graph: Graph, label: str, above: str | None, unfinished: dict[tuple[str, str], str]) -> str:
-    """Return a new node, or the one whose next piece this is."""
+    """Return the name of a new node, or of the unfinished node that this piece continues."""
     function, form = _split(label)
     goes_on = function.endswith("-") or form.endswith("-")
     form = form.rstrip("-")

@@ -1,9 +1,9 @@
 """What a file format of trees is: a reader, a writer, the names of its files, and what they can hold.
 
-From files to sentences and back: a reader takes items, which hold sentences, from a file, and trees from each
-item; a writer has a text for each tree. Errors get the file, the line and the sentence that they are in. What
-no file can hold is told before it is written; numbers in files are bounded before they are read: a few bytes
-never ask for much time or memory.
+A reader takes items, each of which holds one sentence, several or none, from a file, and trees from each
+item; a writer makes a text of each tree. Errors say the file, the line and the sentence. Text that no file
+can hold is refused before it is written. The digits of numbers in files are counted before they are read, so
+that a few bytes never ask for much time or memory.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Item = TypeVar("Item")
 Attribute = Literal[
     "gaps",
     "heads",
-    "functions",  # grammatical ones, apart from labels
+    "functions",  # grammatical functions that are no part of labels
     "secondary edges",
     "traces",
     "indices",
@@ -42,10 +42,10 @@ Attribute = Literal[
     "empty nodes",
     "MISC",  # the column of CoNLL-U
     "comments",
-    "escapes",  # a round bracket as a tag or label, and -LRB- as a word, which are not read as each other
+    "escapes",  # a round bracket as a tag or label, and -LRB- as a word: each is read back as it was
     "blanks",  # in words, tags and labels
 ]
-"""What some files hold beside the words, tags and labels of continuous trees."""
+"""What some files hold besides the words, tags and labels of continuous trees."""
 
 OF_GRAPHS: tuple[Attribute, ...] = (
     "gaps",
@@ -71,7 +71,7 @@ _LONGEST_SHOWN = 40  # characters of a line
 
 
 class Malformed(ValueError):
-    """A fault of an item, so many lines below its beginning."""
+    """A fault in an item; lines: how many lines below the first line of the item it is."""
 
     def __init__(self, message: str, lines: int = 0) -> None:
         super().__init__(message)
@@ -80,20 +80,20 @@ class Malformed(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How trees are read. A format ignores what it has none of.
+    """How trees are read. A format ignores the options that do not apply to it.
 
     clean:      without empty elements, function tags and indices
     marked:     with the head children that the treebank marks
     traces:     with antecedents in the places of their traces, and cleaned
-    strict:     what stands between trees is an error
-    charset:    of the file; None: as the format has it
-    n_best:     all parses of a sentence that has several, not the first alone
+    strict:     text between trees is an error
+    charset:    of the file; None: the one usual in the format
+    n_best:     all parses of a sentence that has several, not only the first
     convention: by which labels are cleaned; None: told by the first trees
-    unparsed:   sentences that were not parsed, too, as the marked tree that is in their place
-    wordless:   such a tree in place of those of traces alone, too
-    bare:       of tables the trees alone, as their brackets say them, without heads and places in a text
+    unparsed:   keep the trees that stand for sentences that were not parsed; see `is_failed`
+    wordless:   put such a tree in place of each tree of traces alone
+    bare:       from tables only the trees, as their brackets say them, without heads and places in a text
     by_labels:  heads are marked by labels, if at all: a file in which none is marked is refused
-    left_out:   counts what the file says and trees do not keep
+    left_out:   counts what the file says and the trees do not keep
     marks:      counts the first trees of files, and those in which a head child is marked
     """
 
@@ -113,12 +113,12 @@ class Options:
 
     @property
     def beside(self) -> Counter[str] | None:
-        """Return what counts lost functions and secondary edges; None where none are asked for."""
+        """Return the counter of lost functions and secondary edges; None where trees are cleaned of both."""
         return None if self.clean else self.left_out
 
     def outside(self, line: str, number: int) -> Iterator[tuple[int, Malformed]]:
-        """Count a line that belongs to no tree; yield it as wrong, after its number, where such lines are
-        errors."""
+        """Count a line that belongs to no tree; if `strict`, yield an error instead, after the number of the
+        line."""
         if self.strict:
             shown = shortened(line.strip(), _LONGEST_SHOWN)
             yield number, Malformed(f"{shown!r} belongs to no tree; see --strict")
@@ -131,7 +131,7 @@ Items = Iterable[tuple[int, Any]]
 
 
 class _Early(NamedTuple):
-    """An item that was parsed to tell the convention: its trees as they are in it, what they leave out."""
+    """An item that was parsed early, to tell the convention: its raw trees, and counts of what they lack."""
 
     item: Any
     trees: list[Any]
@@ -142,10 +142,10 @@ class _Early(NamedTuple):
 class Reader(Generic[Tree]):
     """Yields the trees of a file (`-`: standard input), one at a time. Raises FormatError.
 
-    items:   of a path, each after the number of its first line; one may be what is wrong with it, a
+    items:   of a path, each after the number of its first line; in place of a malformed item stands a
              ValueError
-    trees:   of an item, as they are in it; None for one that is no sentence. Raises ValueError
-    convention: of the treebanks that are in such files, where there is one
+    trees:   the raw trees of an item; None stands for one that is no sentence. Raises ValueError
+    convention: of the treebanks in such files, where all have the same
     """
 
     items: Callable[[AnyPath, Options], Items]
@@ -156,7 +156,7 @@ class Reader(Generic[Tree]):
         return self.read(path, refuse, Options(**options))
 
     def read(self, path: AnyPath, refuse: Refuse, options: Options) -> Iterator[Tree]:
-        """Yield the trees of a file, cleaned by the convention that the first of them tell."""
+        """Yield the trees of a file, read as the options say; for the convention see `told`."""
         items, options = self.told(path, options)
         yield from self.parse(items, file_name(path), refuse, options)
 
@@ -173,8 +173,8 @@ class Reader(Generic[Tree]):
         yield from parse_all(items, trees, file, refuse, may_be_empty)
 
     def told(self, path: AnyPath, options: Options) -> tuple[Items, Options]:
-        """Return the items of a file, and options with the convention that the first of them tell if one is
-        needed. Raises FormatError where these should mark heads, and do not."""
+        """Return the items of a file, and the options with the convention; where it is needed and not known,
+        the first trees tell it. Raises FormatError where these should mark heads `by_labels`, and do not."""
         items, known = self.items(path, options), options.convention or self.convention
         if not options.marked and (known or not (options.clean or options.traces)):
             return items, replace(options, convention=known)
@@ -189,7 +189,7 @@ class Reader(Generic[Tree]):
         return chain(early, rest), replace(options, convention=known or convention_of(sample).name)
 
     def _early(self, item: Any, options: Options) -> Any:
-        """Return an item with its trees; alone where there is a fault in it."""
+        """Return an item with its trees, or the item alone where it has a fault."""
         if not isinstance(item, ValueError):
             own = replace(options, left_out=Counter())
             with suppress(ValueError):
@@ -197,21 +197,22 @@ class Reader(Generic[Tree]):
         return item
 
     def _found(self, item: Any, options: Options) -> Iterable[Any]:
-        """Return the trees of an item, as they are in it."""
+        """Return the raw trees of an item."""
         if not isinstance(item, _Early):
             return self.trees(item, options)
         options.left_out.update(item.left_out)
         return item.trees
 
     def portable(self, path: AnyPath, options: Options) -> tuple[Items, Options]:
-        """Return the items of a file for `parse` in another process, and the options with the convention that
-        they tell."""
+        """Return the items of a file, for `parse` in another process, and the options with the convention, as
+        `told` does."""
         items, told = self.told(path, options)
         return ((line, item.item if isinstance(item, _Early) else item) for line, item in items), told
 
 
 def _tidy(options: Options) -> Callable[[Any], Any] | None:
-    """Return what makes a raw tree one as the options say, or a text: why there is none; None for nothing."""
+    """Return a function that makes of a raw tree the tree that the options ask for, or a text that says why
+    there is none; None where raw trees are what they ask for."""
     work = _cleaning(options)
     if work is None and options.unparsed:
         return None
@@ -237,8 +238,8 @@ def _cleaning(options: Options) -> Callable[[CTree], CTree | None] | None:
 
 
 def sampled(items: Items) -> tuple[list[tuple[int, Any]], Iterator[tuple[int, Any]]]:
-    """Return the first items of a file, and the others; these raise the fault of the file that ends the first
-    too early: what stands before it is not lost."""
+    """Return the first items of a file, and an iterator over the others. A fault of the file among the first
+    is raised by that iterator, so that the items before the fault are not lost."""
     rest, first = iter(items), list[tuple[int, Any]]()
     try:
         first += islice(rest, SAMPLE)
@@ -262,8 +263,8 @@ def item_reader(
 def tree_reader(
     items: Callable[[AnyPath, Options], Items], parse: Callable[[Any, Options], Tree | None]
 ) -> Reader[Tree]:
-    """Return a reader as `item_reader` does, whose items are trees already: for what is slower to hand to
-    another process than to parse."""
+    """Return a reader as `item_reader` does, but one whose items are trees already: for items that are slower
+    to hand to another process than to parse."""
 
     def trees(path: AnyPath, options: Options) -> Iterator[tuple[int, Any]]:
         for line, item in items(path, options):
@@ -280,8 +281,8 @@ def tree_reader(
 class Writer(Generic[Tree]):
     """Writes trees into a stream.
 
-    text:          of a tree, with its number from 1. Raises ValueError for what the format cannot hold
-    before, after: all trees
+    text:          of a tree and its number from 1. Raises ValueError for what the format cannot hold
+    before, after: the text before and after all trees
     """
 
     text: Callable[[Tree, int], str]
@@ -301,7 +302,7 @@ class Writer(Generic[Tree]):
 
     @property
     def joinable(self) -> bool:
-        """Return whether files that were written apart can be joined."""
+        """Return whether files that were written separately can be joined."""
         return not self.before and not self.after
 
 
@@ -309,13 +310,13 @@ class Writer(Generic[Tree]):
 class Format(Generic[Tree]):
     """A file format: all that d2c knows of it.
 
-    name:      as options say it
-    suffixes:  of the names of its files, behind which .gz may stand
-    read:      the trees of a path; `refuse` takes what is wrong with a sentence
-    write:     trees into a stream; None where d2c only reads the format
-    holds:     what files can hold
-    named_as:  another format, whose suffixes such files may have, too
-    looks_so:  whether the first characters of a file so named show that it is of this format
+    name:      as it is given in options
+    suffixes:  of the names of its files, which .gz may follow
+    read:      yields the trees of a path; `refuse` is given what is wrong with a sentence
+    write:     writes trees into a stream; None where d2c only reads the format
+    holds:     what its files can hold
+    named_as:  another format, whose suffixes files of this one may have, too
+    looks_so:  whether the first characters of a file with such a suffix show that it is of this format
     """
 
     name: str
@@ -337,10 +338,10 @@ def parse_all(
     refuse: Refuse = stop,
     may_be_empty: bool = False,
 ) -> Iterator[Tree]:
-    """Yield the trees of items; refuse, with line and sentence, an item where `parse` raises ValueError, and
-    a sentence for which it has a text: why it has no tree.
+    """Yield the trees of items. Refuse, with line and sentence, an item for which `parse` raises ValueError,
+    and a sentence for which it returns a text, which says why there is no tree.
 
-    Raises FormatError where there is no sentence at all, unless the items are part of a file.
+    Raises FormatError where there is no sentence at all, unless `may_be_empty`, as a part of a file may be.
     """
     sentences = 0
     for line, item in items:

@@ -2,9 +2,9 @@
 
     <SENT nb="7"><NP fct="SUJ"><w cat="D" lemma="le" mph="fs" subcat="def">La</w> ...</NP> ...</SENT>
 
-The tag of a word is `cat`, `catint` in a compound, which is a node MWN, MWADV, ...; its morphology are `mph`
-and `subcat`. A word without text is the second part of an amalgam (`du`): an empty element, whose tag is in
-the morphology. All attributes of a `SENT` are comments.
+The tag of a word is `cat`, or `catint` in a compound, which is a node MWN, MWADV, ...; the morphology is
+`mph` and `subcat`. A word without text is the second part of an amalgam (`du`): an empty element, with its
+tag in the morphology. All attributes of a `SENT` are comments.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _STARTS = re.compile("<SENT[ >]")
 
 
 def _tree(element: Element, options: Options) -> CTree | None:
-    """Return the tree of a sentence, None without words."""
+    """Return the tree of a sentence; None where it has no words."""
     graph = Graph()
     stack: list[tuple[Element, str | None]] = [(element, None)]
     while stack:

@@ -2,9 +2,9 @@
 
     <cons cat="WHNP" id="i1"><tok cat="WDT">that</tok></cons> <cons cat="NP" role="SBJ" ref="i1" null="T"/>
 
-Trees are as in the Penn Treebank, which GENIA follows: the attributes of a `cons` are function tags and
-indices of its label, NP-SBJ-1; what is null is an empty element, `(NP-SBJ (-NONE- *T*-1))`; tags that name
-marks are the marks.
+Trees are as in the Penn Treebank, which GENIA follows: the attributes of a `cons` become function tags and
+indices of its label, NP-SBJ-1; a `cons` without children is over an empty element, `(NP-SBJ (-NONE- *T*-1))`;
+tags such as COMMA are written as there.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from d2c.trees.formats.graphs import Graph
 from d2c.trees.formats.xml import comments_of, element_reader, named, text_of
 
 _FUNCTIONS = ("role", "tpc", "func", "adv", "misc", "syn")  # attributes, in the order of the tags
-_EMPTY = {"NONE": "*", "ZERO": "0", "QSTN": "*?*"}  # the others are called as their traces, *T*
+_EMPTY = {"NONE": "*", "ZERO": "0", "QSTN": "*?*"}  # by `null`, which names all others: T is *T*
 _TAGS = {
     "PERIOD": ".",
     "COMMA": ",",
@@ -35,7 +35,7 @@ _WITHOUT_TEXT |= {"Abstract", "AbstractText", "sentence", "cons"}
 
 
 def _tree(element: Element, _options: Options) -> CTree | None:
-    """Return the tree of a sentence, None without words."""
+    """Return the tree of a sentence; None where it has no words."""
     graph = Graph()
     stack: list[tuple[Element, str | None]] = [(child, None) for child in reversed(element)]
     while stack:
@@ -56,7 +56,7 @@ def _tree(element: Element, _options: Options) -> CTree | None:
 
 def _label(node: Element) -> str:
     functions = [f"-{node.attrib[name]}" for name in _FUNCTIONS if name in node.attrib]
-    ref = _index(node, "ref", "-") if len(node) else ""  # of an empty element it is that of its trace
+    ref = _index(node, "ref", "-") if len(node) else ""  # over an empty element it is the index of the trace
     return "".join([node.attrib["cat"], *functions, _index(node, "id", "-") or ref, _index(node, "map", "=")])
 
 

@@ -1,4 +1,4 @@
-"""C-trees from nodes that name their parents, as graph formats and traces have them, and back.
+"""C-trees from nodes that name their parents, as in graph formats and for traces, and back.
 
 Linear time.
 """
@@ -17,12 +17,12 @@ from d2c.trees.marks import HEAD, head_rank, marked_heads, shown_heads
 
 VIRTUAL_ROOT = "VROOT"
 NO_FUNCTION = "--"
-SENT_ID = "sent_id = "  # how the comment is written that is the id of a sentence
-Name = str | int  # of a node, and the index of a token
+SENT_ID = "sent_id = "  # with which the comment begins that holds the id of a sentence
+Name = str | int  # the name of a node, or the index of a token
 
 
 class GraphError(ValueError):
-    """Nodes that form no tree; name: of a node, or of a token, at which that shows."""
+    """Raised where nodes form no tree; name: of a node or token at fault."""
 
     def __init__(self, message: str, name: Name) -> None:
         super().__init__(message)
@@ -33,11 +33,11 @@ class GraphError(ValueError):
 class Graph:
     """A tree as it is read, tokens from left to right, nodes in any order.
 
-    words:     form and tag of each token, perhaps lemma and morphology, `--` where it has none
+    words:     form and tag of each token, perhaps lemma and morphology, `--` for none
     labels:    of every node, by name; nodes over no token are left out of the tree
-    parents:   of every token and node, None for none; what has none hangs from a node VROOT, unless it is
-               alone
-    functions: in the parent, of every token and node that has one
+    parents:   of every token and node, None for none; if several have no parent, a node VROOT becomes their
+               parent
+    functions: of every token and node, in the parent; "" or `--` for none
     secondary: edges: node, function, second parent (None for VROOT)
     """
 
@@ -70,8 +70,8 @@ class Graph:
         in it.
 
         marked:   with head children, if one is marked
-        left_out: with functions and secondary edges, and counts those that the tree cannot hold: functions of
-                  wrappers, edges of what is over no token
+        left_out: counts functions and secondary edges that the tree cannot hold, those of wrappers and of
+                  nodes over no token; None: a tree without any functions and secondary edges
         """
         order, children = self._children()
         n, first = len(self.words), list(range(len(self.words)))
@@ -112,7 +112,8 @@ class Graph:
         return ctree
 
     def _children(self) -> tuple[list[str | None], dict[str | None, list[Name]]]:
-        """Return nodes, parents before children and None, that of all, first; and the children of each."""
+        """Return None, the virtual root, and all nodes, parents before children; and the children of each.
+        Raises GraphError."""
         below: dict[str | None, list[Name]] = {name: [] for name in self.labels} | {None: []}
         for child, parent in self.parents.items():
             if parent not in below:
@@ -135,15 +136,15 @@ def known_column(values: Iterable[str]) -> tuple[str, ...] | None:
 
 
 def value_of(column: Sequence[str] | None, token: int, tokens: Tokens) -> str:
-    """Return a token's lemma or morphology as files of graphs have it: `--` for none, also for the `_` that
-    says none in CoNLL-U."""
+    """Return a token's lemma or morphology as files of graphs have it: `--` for none, also in place of the
+    `_` of CoNLL-U, unless that is the form, too."""
     value = column[token] if column else ""
     return value if value not in ("", "_") or tokens.forms[token] == value == "_" else "--"
 
 
 def as_in_conllu(tokens: Tokens) -> Tokens:
-    """Return tokens with lemmas and morphology as CoNLL-U has them: `_` for none, also for the `--` that says
-    none in files of graphs. What was read from CoNLL-U stays as it is."""
+    """Return tokens with lemmas and morphology as CoNLL-U has them: `_` for none, also in place of the `--`
+    of files of graphs, unless that is the form. Tokens that were read from CoNLL-U stay as they are."""
     if tokens.source or not (tokens.lemmas or tokens.morphs):
         return tokens
     columns = [column or ("_",) * len(tokens) for column in (tokens.lemmas, tokens.morphs)]
@@ -164,15 +165,15 @@ def known_function(function: str) -> str:
 
 
 def listed(ctree: CTree, mark: str = HEAD) -> tuple[CTree, list[int], list[str]]:
-    """List a tree as graph formats hold it, with its wrapper as a node (a label-less one is called TOP, as a
-    label-less root is): the parent of each token and node, -1 where it is the root, and its function.
+    """List a tree as graph formats hold it, with its wrapper as a node (a wrapper or root without a label is
+    called TOP): the tree, the parent of each token and node, -1 for none, and the function of each.
 
-    Edges keep their functions. A head child without one is marked where the functions beside it show
-    another; where a tree has no functions at all, all head children are marked. A head child that has another
-    function than the mark keeps it, so that it is not read as the head: see `hidden_heads`.
+    Edges keep their functions. A head child without a function is marked where functions show another child
+    as the head; in a tree without any functions, all head children are marked. A head child with another
+    function than the mark keeps it, and is then not read as the head: see `hidden_heads`.
 
-    A root VROOT with several children is no node there: what hangs from it has no parent. Raises ValueError
-    for names that are empty.
+    A root VROOT with several children is left out of the list of parents, and its children have none. Raises
+    ValueError for names that are empty.
     """
     check_names(ctree)
     if ctree.top is not None:
@@ -196,8 +197,8 @@ def listed(ctree: CTree, mark: str = HEAD) -> tuple[CTree, list[int], list[str]]
 
 
 def hidden_heads(ctree: CTree) -> int:
-    """Return how many head children the functions of a tree hide from who reads it as written: they have
-    another function than the mark, or a child beside them has the mark."""
+    """Return how many head children cannot be read back from the functions of a tree once it is written: they
+    have another function than the mark, or a sister has the mark."""
     if ctree.functions is None:
         return 0
     return sum(
@@ -207,10 +208,11 @@ def hidden_heads(ctree: CTree) -> int:
 
 
 def _shown_heads(ctree: CTree) -> Iterator[tuple[int, int]]:
-    """Yield the head child of each node, and that which functions show; nothing without head children.
+    """Yield the head child of each node, and the child that functions show as its head; nothing for a tree
+    without head children.
 
-    Parts of binarized nodes that hold no head child are no constituents, and whatever would be marked in them
-    would look like it.
+    Parts of binarized nodes off the path to the head child are skipped: they are no constituents, and a mark
+    in them would look like the mark of one.
     """
     if ctree.head_children is not None:
         n, heads, holding = len(ctree.tokens), ctree.head_children, {ctree.root}

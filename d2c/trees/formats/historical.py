@@ -37,7 +37,7 @@ Item = tuple[str, bool]  # the text of some trees, and whether their words have 
 
 
 def _items(path: AnyPath, options: Options) -> Iterator[tuple[int, Item | ValueError]]:
-    """Yield runs of lines that hold whole trees. Raises FormatError."""
+    """Yield runs of lines that hold whole trees, each with whether words have lemmas. Raises FormatError."""
     first, rest = sampled(bracket_items(path, options))
     lemmas = _have_lemmas(text for _, text in first if isinstance(text, str))
     for line, text in chain(first, rest):
@@ -82,7 +82,7 @@ def _without_id(ctree: CTree) -> CTree | None:
 
 
 def _with_lemmas(ctree: CTree) -> CTree:
-    """Return a tree with words cut from their lemmas."""
+    """Return the tree with its words cut from their lemmas."""
     tokens = ctree.tokens
     forms, lemmas = zip(*map(_form_and_lemma, tokens.forms), strict=True)
     return replace(ctree, tokens=replace(tokens, forms=forms, lemmas=lemmas))
@@ -90,7 +90,7 @@ def _with_lemmas(ctree: CTree) -> CTree:
 
 @lru_cache(maxsize=1 << 16)
 def _form_and_lemma(word: str) -> tuple[str, str]:
-    """Return a word and its lemma; of empty elements, and of what is no text, `{COM:x-y}`, all of it."""
+    """Return a word and its lemma; empty elements, and what is no text, `{COM:x-y}`, stay whole."""
     match = None if _NO_WORD.match(word) or PENN_HISTORICAL.is_empty(word, "") else _WORD.fullmatch(word)
     form, lemma = match.groups() if match else (word, NO_LEMMA)
     return (_DASH.sub("-", form), _DASH.sub("-", lemma)) if "<" in word else (form, lemma)

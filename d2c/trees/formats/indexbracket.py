@@ -1,10 +1,10 @@
-"""Brackets over numbers of words, which stand behind a tab: treetools' discobrackets, once disco-dop's, too;
-read only.
+"""Brackets over the numbers of words, and after a tab the words: treetools' discobrackets, once disco-dop's,
+too; read only.
 
     (S (VP (VB 0) (JJ 2)) (NP 1))<tab>is Mary rich
 
 A line is a tree. Words are numbered from 0 or from 1, as the numbers of each tree show: treetools 1.0.2
-writes the one and reads the other. Leaves may share a node, `(NP 1 2)`, and have no tags then. Labels and
+writes one and reads the other. Leaves may share a node, `(NP 1 2)`, and have no tags then. Labels and
 words are as in discbracket, but words may hold brackets.
 """
 
@@ -27,7 +27,7 @@ _LABEL = r"\([ ]*[^ \t\r\n()]*"
 _PARTS = rf"\s*(?=\()(?:{_LABEL}[ ]*|[ ]*[0-9]+[ ]*|\)[ ]*)++"
 _LOOKS_SO = re.compile(rf"{_PARTS}(\t[^\t\r\n]|(?:{_LABEL})?$)")  # a long line may go on
 _NUMBERED = re.compile(r"[( ][0-9]+[ ]*\)")
-_SURE = 1000  # characters that are enough to tell a tree whose end is not there
+_SURE = 1000  # characters that are enough to recognize a tree whose end is cut off
 
 
 def _items(path: AnyPath, options: Options) -> Iterator[tuple[int, str | Malformed]]:
@@ -53,7 +53,7 @@ def _trees(line: str, _options: Options) -> Iterator[CTree]:
 
 
 def _with_words(ctree: CTree, words: list[str]) -> CTree:
-    """Return a tree over the numbers of words as one over leaves such as `2=rich`. Raises ValueError."""
+    """Return a tree over the numbers of words with leaves such as `2=rich` instead. Raises ValueError."""
     numbers = list(map(whole_number, ctree.tokens.forms))
     first = min(numbers)
     if first > 1:
@@ -68,7 +68,7 @@ def _with_words(ctree: CTree, words: list[str]) -> CTree:
 
 
 def looks_like_index_brackets(start: str) -> bool:
-    """Return whether a file begins with a tree over numbers, and words behind it."""
+    """Return whether a file begins with a tree over numbers and the words after it."""
     match = _LOOKS_SO.match(start)
     if match is None or not _NUMBERED.search(match[0]):
         return False

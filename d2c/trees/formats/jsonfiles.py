@@ -1,4 +1,4 @@
-"""JSON as a stream: one value, or a list over several lines, is held at a time; what the first looks like."""
+"""JSON as a stream, with one value, or one list over several lines, held at a time; keys of the first one."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ _KEY = re.compile(r'\s*:\s*([\["]?\s*"?\s*\(?)')
 
 
 def json_values(path: AnyPath, options: Options) -> Iterator[tuple[int, Any]]:
-    """Yield the JSON values of a file, of which there may be several, on a line each or not, each after the
-    number of its first line; the elements of a list one by one; what is malformed as a ValueError.
+    """Yield the JSON values of a file, each after the number of its first line; there may be several, on one
+    line each or on more. Lists are yielded element by element, malformed text as a ValueError.
 
-    What is not closed ends where another line of JSON begins, if it began as one.
+    An object that is not closed ends before the next line that begins with `{`, unless its own first line is
+    nothing else.
     """
     lines, start, depth = list[str](), 0, 0
     with open_input(path, options.charset) as stream:
@@ -46,7 +47,7 @@ def json_values(path: AnyPath, options: Options) -> Iterator[tuple[int, Any]]:
 
 
 def _loaded(text: str) -> Iterator[Any]:
-    """Yield the values of a text, lists as their elements, and what is wrong with it."""
+    """Yield the values of a text, lists element by element, and what is wrong with the text."""
     position = len(text) - len(text.lstrip())
     while position < len(text):
         try:

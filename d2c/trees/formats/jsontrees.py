@@ -5,7 +5,7 @@ only.
 
 A tree, or a list of trees, stands under a key such as `tree`, `trees`, `parse`, `parse_string`, `parse_tree`,
 `constituency` or `sentence1_parse` (not `..._binary_parse`). Words are those of `tokens` or `words`, if they
-stand beside the only tree. Comments are `id` and the text. What else there is is left out and counted.
+stand beside the only tree. Comments are `id` and the text. All else is left out and counted.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _COMMENTS = {
     "sentence": "text",
 }
 _OF_ALLENNLP = frozenset(["class_probabilities", "hierplane_tree"])  # stand long before the tree
-_LISTED = ("spans", "num_spans", "nodes")  # say again what the tree says
+_LISTED = ("spans", "num_spans", "nodes")  # repeat what the tree says
 
 
 def _trees(value: Any, options: Options) -> Iterator[CTree]:
@@ -61,8 +61,8 @@ def _trees(value: Any, options: Options) -> Iterator[CTree]:
 
 
 def _texts(value: dict[str, Any], options: Options) -> list[str]:
-    """Return the trees of an object, as they are written; behind them the other ones of its n-best lists, or
-    count these."""
+    """Return the trees of an object, as they are written; after them the further ones in its n-best lists, or
+    count those if they are not wanted."""
     best, further = list[str](), list[str]()
     for key, one in value.items():
         texts = [one] if isinstance(one, str) else _strings(one)
@@ -76,7 +76,7 @@ def _texts(value: dict[str, Any], options: Options) -> list[str]:
 
 
 def _strings(value: Any) -> list[str]:
-    """Return a list of nothing but strings; otherwise none."""
+    """Return the value if it is a list of nothing but strings; otherwise an empty list."""
     return value if isinstance(value, list) and all(isinstance(one, str) for one in value) else []
 
 

@@ -26,7 +26,7 @@ from d2c.trees.formats.bracket_lines import NOT_PARSED, tree_lines
 from d2c.trees.formats.brackets import bracket_trees
 from d2c.trees.formats.format import CFormat, Malformed, Options, Reader
 
-FURTHER = "further parses"  # as what they are counted
+FURTHER = "further parses"  # the name under which they are counted
 
 _NUMBER = r"[-+]?(?:[0-9][0-9.]*+(?:[eE][-+]?[0-9]++)?|[Ii]nf(?:inity)?|NaN|nan)"
 _SCORES = re.compile(rf"{_NUMBER}(?:[ \t]++{_NUMBER})*+")
@@ -46,10 +46,10 @@ Item = tuple[str, tuple[str, ...]]  # the text of a parse, and comments
 class _List:
     """What lines around parses say.
 
-    first:    whether the next parse is the first of its sentence, as far as a line says so
-    told:     whether a line has said so: none does in Berkeley's lists
-    left:     how many parses of the sentence are still to come, where a line says how many it has
-    sentence: the comment on the sentence; score: that on the next parse
+    first:    whether a line has said that the next parse is the first of its sentence
+    told:     whether any line has said which parses are first: none does in Berkeley's lists
+    left:     how many parses of the sentence are still to come, where a line has said how many it has
+    sentence: the comment on the sentence; score: the comment on the next parse
     words:    of the last parse, which ends in the line `end`
     """
 
@@ -63,8 +63,8 @@ class _List:
     end: int = 0
 
     def outside(self, text: str, line: int) -> Iterator[tuple[int, Item | Malformed]]:
-        """Take what stands outside of trees; yield a sentence that has no parse, and, where that is an error,
-        what is not of such lists."""
+        """Take a line outside of trees. Yield a sentence that has no parse, and, where that is an error, a
+        line that does not belong in such lists."""
         of_sentence, scores = _OF_SENTENCE.fullmatch(text), _SCORES.fullmatch(text)
         if found := _OF_PARSE.fullmatch(text):
             self.told, self.first, self.score = True, int(found[1]) == 1, (f"score = {found[2]}",)
@@ -79,7 +79,7 @@ class _List:
             yield from self.options.outside(text, line)
 
     def parse(self, line: int, text: str) -> Item | None:
-        """Return a parse with what was said of it; None for one that is not wanted."""
+        """Return a parse with the comments on it; None for one that is not wanted."""
         words = _WORD.findall(text)
         first = self.first or words != self.words or (not self.told and line > self.end + 1)
         item = text, (*self.sentence, *self.score)

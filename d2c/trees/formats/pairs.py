@@ -22,10 +22,10 @@ _ENDED = object()
 def side_by_side(
     *sides: tuple[Paths, Iterable[Any]], unit: str = "sentence", hint: str = ""
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield what each of several files has of each sentence.
+    """Yield for each sentence a tuple of what each of several files has of it.
 
-    sides: the names of each file, and what is read of it
-    unit:  what is counted, `sentence` or `line`; hint: stands behind what is wrong
+    sides: the names of each file, and what is read from it
+    unit:  what is counted, `sentence` or `line`; hint: the end of the message about a fault
 
     Raises FormatError where a file ends before another.
     """
@@ -41,10 +41,10 @@ def side_by_side(
 
 
 def check_words(of_ctree: Tokens, of_dtree: Tokens) -> None:
-    """Raise ValueError for a d-tree of another sentence than the c-tree's: one with more words, or fewer, or
-    where more than half of them, and more than one, are others.
+    """Raise ValueError where a d-tree is of another sentence than the c-tree: where it has more or fewer
+    words, or where more than half of the words, and more than one, differ.
 
-    Those may only be spelt otherwise, as typing errors and marks are; `_` stands for any word.
+    Fewer differences may be typing errors. Any punctuation equals any other; `_` stands for any word.
     """
     read, wanted = of_dtree.forms, of_ctree.forms
     if len(read) != len(wanted):
@@ -62,8 +62,8 @@ def check_words(of_ctree: Tokens, of_dtree: Tokens) -> None:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Gold and guess, each a file or several, how both are read, and which words of the guess are only
-    written otherwise."""
+    """Gold and guess, each a file or several, how both are read, and what tells and counts words of the guess
+    that are only spelt differently."""
 
     gold: Paths
     guess: Paths
@@ -71,12 +71,12 @@ class Pairs:
     spelling: Spelling = field(default_factory=Spelling)
 
     def of(self, read: Callable[[Paths], Iterator[Tree]]) -> Iterator[tuple[Tree, Tree]]:
-        """Yield the trees of each sentence, those of the guess over gold's words where only the spelling
-        differs.
+        """Yield the gold tree and the guess of each sentence; where only the spelling differs, the guess is
+        over the words of gold.
 
-        Gold sentences that were not parsed, or have traces alone, are named and left out, with what the guess
-        has of them: such a tree, or none. Raises FormatError where a file ends before the other, and, where
-        sentences may have been left out of one file only, for sentences of other words.
+        Gold sentences that were not parsed, or have traces alone, are reported and left out, and so is the
+        guess for them: such a tree, or none. Raises FormatError where one file ends before the other, and,
+        where sentences may have been left out of one file only, for sentences with other words.
         """
         hint = "; --skip-bad left sentences out" if self.reading.faults.skipped else ""
 
@@ -89,7 +89,7 @@ class Pairs:
                     raise ValueError(f"its words are not those of {names_of(self.gold)}{hint}")
             return gold, guess
 
-        left_out = 0  # of gold, right before the sentence at hand
+        left_out = 0  # how many gold sentences right before the one at hand
 
         def golds() -> Iterator[Tree]:
             nonlocal left_out

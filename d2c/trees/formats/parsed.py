@@ -2,10 +2,10 @@
 
     {"tokens": ["She", "slept"], "tags": ["PRP", "VBD"], "spans": [{"label": "S", "start": 0, "end": 2}, ...]}
 
-A row of a table is a line whose offsets are written otherwise, and whose spans do not say which words are in
-gaps; then brackets say the tree. The wrapper of all trees is TOP. Comments are those of the line, and all
-texts and numbers beside the tree: `text`, `file`, `line`, ... Linear time but for the sorting of spans; trees
-with gaps take as much as their nodes have tokens.
+A row of a table is like a line, but its offsets are written differently, and its spans do not say which words
+are in gaps; where there are gaps, its brackets say the tree. The wrapper of all trees is TOP. Comments are
+those of the line, and all texts and numbers besides the tree: `text`, `file`, `line`, ... Linear time except
+for the sorting of spans; trees with gaps take time in the sum of the tokens of their nodes.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ from d2c.trees.formats.format import Attribute, CFormat, Items, Options, Reader,
 from d2c.trees.formats.jsonfiles import outer_keys
 from d2c.trees.formats.treestrings import tree_over
 
-Shown = dict[str, Any]  # what is said of a sentence, by the names of JSON lines
+Shown = dict[str, Any]  # the fields of a sentence, by their names in JSON lines
 Made = TypeVar("Made")
 Value = TypeVar("Value")
 
 _TOP = "TOP"
 _ROWS = 1000  # of a table that are read at once
-_COLUMNS = ["file", "text", "tokens", "offsets", "tags", "bracket", "spans", "error"]  # that a table has
-_BARE = ["file", "tokens", "tags", "bracket", "error"]  # that its trees need
-_MORE = ["heads"]  # that it may have, beside texts and numbers
-_BESIDE = ("start", "end", "bracket")  # texts and numbers that the tree and places of words say again
+_COLUMNS = ["file", "text", "tokens", "offsets", "tags", "bracket", "spans", "error"]  # of every table
+_BARE = ["file", "tokens", "tags", "bracket", "error"]  # the columns that bare trees need
+_MORE = ["heads"]  # what a table may have besides texts and numbers
+_BESIDE = ("start", "end", "bracket")  # texts and numbers that repeat the tree or the places of words
 _CALLED = {"sentence_id": "sent_id"}  # in comments
 _WITH_FIELDS, _OF_SPANS = ("offsets", "spans"), ("label", "start", "end", "head", "confidence", "tokens")
 _OF_TREES = ("tokens", "tags", "spans", "comments", "offsets", "heads", "alternatives")
@@ -52,7 +52,8 @@ def _lines(path: AnyPath, options: Options) -> Iterator[tuple[int, str]]:
 
 
 def _rows(path: AnyPath, options: Options) -> Iterator[tuple[int, Shown]]:
-    """Yield the rows of a table, what has fields as lists of these: {"start": [0, 4], "end": [3, 8]}."""
+    """Yield the rows of a table. In these a list of structs is a list for each field of the structs:
+    {"start": [0, 4], "end": [3, 8]}."""
     arrow = needs("pyarrow")
     simple = arrow.types.is_string, arrow.types.is_integer
     try:
@@ -81,7 +82,7 @@ def _rows(path: AnyPath, options: Options) -> Iterator[tuple[int, Shown]]:
 
 
 def _in_fields(column: Any) -> Iterator[Shown]:
-    """Yield, of each row of a column of structs, lists of their fields: several times as fast as structs."""
+    """Yield for each row of a column with lists of structs a list for each field: several times as fast."""
     structs, end = column.flatten(), 0
     named = zip(structs.type, structs.flatten(), strict=True)
     fields = {field.name: values.to_pylist() for field, values in named}
@@ -108,7 +109,7 @@ def _shown_in_row(row: Shown) -> Shown:
     return shown
 
 
-_SHOWN: dict[str, tuple[str, Callable[[Any], Shown]]] = {  # of formats: what else an item is, what it says
+_SHOWN: dict[str, tuple[str, Callable[[Any], Shown]]] = {  # by format: message for other items; their fields
     "json": ("no JSON line as `d2c parse --to json` writes it", _shown_in_line),
     "parquet": ("no row as `d2c corpus` writes it", _shown_in_row),
 }
@@ -116,8 +117,8 @@ PARSED = tuple(_SHOWN)
 
 
 def made_of(item: Any, format_name: str, make: Callable[[Shown], Made]) -> Made:
-    """Return what is made of a JSON line, or of a row of a table. Raises ValueError for any that d2c does not
-    write."""
+    """Return what `make` makes of a JSON line or of a row of a table. Raises ValueError for a line or row as
+    d2c does not write it."""
     otherwise, shown = _SHOWN[format_name]
     with shaped(otherwise):
         return make(shown(item))
@@ -125,7 +126,7 @@ def made_of(item: Any, format_name: str, make: Callable[[Shown], Made]) -> Made:
 
 @contextmanager
 def shaped(otherwise: str) -> Iterator[None]:
-    """Raise ValueError for what lacks a field or has one of another kind."""
+    """Raise ValueError where a field is missing or of another kind; otherwise: the message for the latter."""
     try:
         yield
     except KeyError as error:
@@ -140,7 +141,8 @@ def no_number(name: str) -> NoReturn:
 
 
 def strings(column: Any) -> tuple[str, ...]:
-    """Return texts. Raises TypeError for anything else, and ValueError where no file can hold them."""
+    """Return the strings of a list. Raises TypeError for anything else, and ValueError where no file can hold
+    them."""
     if not isinstance(column, list):
         raise TypeError
     check_text("".join(column))
@@ -148,7 +150,7 @@ def strings(column: Any) -> tuple[str, ...]:
 
 
 def parsed_words(shown: Shown, tagged: bool) -> Tokens:
-    """Return words with tags, which may be left out unless they must be `tagged`, and comments."""
+    """Return words with tags and comments; tags may be missing, unless `tagged`."""
     forms = strings(shown["tokens"])
     tags = strings(shown["tags"] if tagged else shown.get("tags") or [""] * len(forms))
     if len(tags) != len(forms):
@@ -159,8 +161,8 @@ def parsed_words(shown: Shown, tagged: bool) -> Tokens:
 def parsed_tree(shown: Shown) -> tuple[CTree, tuple[float, ...] | None]:
     """Return a sentence's c-tree, and [K] how sure the parser is of each node; None where it does not say.
 
-    The tree has no head children where spans have no heads. Of spans of the same tokens the higher is the
-    first.
+    The tree has no head children where spans have no heads. Of spans over the same tokens the first is the
+    highest.
     """
     tokens, bracket = parsed_words(shown, tagged=True), shown.get("bracket")
     if not tokens.forms:
@@ -179,7 +181,7 @@ def parsed_tree(shown: Shown) -> tuple[CTree, tuple[float, ...] | None]:
 
 
 def _over(tokens: Tokens, ctree: CTree) -> CTree:
-    """Return a tree over a sentence's own tokens. Raises ValueError where it is not over so many."""
+    """Return a tree over a sentence's own tokens. Raises ValueError where it is over more or fewer."""
     if len(ctree.tokens) != len(tokens):
         raise ValueError("its brackets are not over its tokens")
     return trusted_ctree(tokens, ctree.labels, ctree.children, ctree.head_children, ctree.top)
@@ -188,7 +190,7 @@ def _over(tokens: Tokens, ctree: CTree) -> CTree:
 class _Spans(NamedTuple):
     """Spans as columns [K].
 
-    tokens: all of those that have gaps, None of others; or []
+    tokens: all tokens of spans with gaps, None for other spans; or []
     heads, confidences: None where no span has one
     """
 
@@ -201,7 +203,7 @@ class _Spans(NamedTuple):
 
     @classmethod
     def of(cls, spans: list[Shown] | Shown) -> _Spans:
-        """Check spans, or columns of them."""
+        """Check spans, given as a list or as columns."""
         if not isinstance(spans, dict):
             spans = {name: [span.get(name) for span in spans] for name in _OF_SPANS}
         labels, starts, ends, heads, confidences, tokens = [spans.get(name, []) for name in _OF_SPANS]
@@ -213,7 +215,8 @@ class _Spans(NamedTuple):
 
 
 def _of_all(name: str, column: list[Value | None]) -> list[Value] | None:
-    """Return what all spans have; None where none has it. Raises ValueError where only some have it."""
+    """Return a column that all spans have; None where none has it. Raises ValueError where only some have
+    it."""
     if lacking := column.count(None):
         if lacking < len(column):
             raise ValueError(f"{lacking} of {len(column)} spans have no {name}, others have one")
@@ -222,8 +225,8 @@ def _of_all(name: str, column: list[Value | None]) -> list[Value] | None:
 
 
 def _nested(tokens: Tokens, spans: _Spans) -> tuple[CTree, list[int]] | None:
-    """Return the c-tree of spans without gaps, and [K] the number of each node's span; None where they make
-    none, or their heads do not fit."""
+    """Return the c-tree of spans without gaps, and [K] the number of each node's span; None where the spans
+    make no tree, or their heads do not fit."""
     n, starts, ends, heads = len(tokens), spans.starts, spans.ends, spans.heads
     if any(spans.tokens) or min(starts, default=0) < 0 or max(ends, default=0) > n:
         return None
@@ -257,7 +260,8 @@ def _nested(tokens: Tokens, spans: _Spans) -> tuple[CTree, list[int]] | None:
 
 
 def _over_tokens(tokens: Tokens, spans: _Spans) -> tuple[CTree, list[int]]:
-    """Return the same of any spans. Raises ValueError where these are no tree, or their heads none of it."""
+    """Return the same as `_nested` for any spans. Raises ValueError where the spans make no tree, or their
+    heads do not fit."""
     below, heads = [_tokens_of(spans, k, len(tokens)) for k in range(len(spans.labels))], spans.heads
     order = sorted(reversed(range(len(below))), key=lambda k: len(below[k]))
     headed = [heads[k] for k in order] if heads else None
@@ -271,8 +275,8 @@ def _over_tokens(tokens: Tokens, spans: _Spans) -> tuple[CTree, list[int]]:
 
 
 def _tokens_of(spans: _Spans, k: int, n: int) -> Sequence[int]:
-    """Return the tokens of a span. Raises ValueError unless they are some of n, and its head is one of
-    them."""
+    """Return the tokens of a span. Raises ValueError unless they are some of n tokens, in order, and its head
+    is one of them."""
     label, start, end = spans.labels[k], spans.starts[k], spans.ends[k]
     within = 0 <= start < end <= n  # before there is a list of so many tokens
     tokens = [*(spans.tokens[k] or range(start, end))] if within else [start]
@@ -286,13 +290,13 @@ def _tokens_of(spans: _Spans, k: int, n: int) -> Sequence[int]:
 
 
 def _numbers_words(bracket: str, tokens: Sequence[str]) -> bool:
-    """Return whether brackets are discbracket; words such as `1=2` alone make others look like it."""
+    """Return whether brackets are discbracket over these words; words like `1=2` alone only look like it."""
     leaves = (f" {i}={escape(token)})" for i, token in enumerate(tokens))
     return " 0=" in bracket and all(leaf in bracket for leaf in leaves) and is_discbracket(bracket)
 
 
 def _ctree(shown: Shown, options: Options) -> CTree:
-    """Return a sentence's tree with what is said of it as comments; NO_CTREE where it was not parsed."""
+    """Return a sentence's tree, with its other fields as comments; NO_CTREE where it was not parsed."""
     ctree, confidences = (NO_CTREE, None) if shown.get("error") else parsed_tree(shown)
     comments, left_out = [*strings(shown.get("comments", []))], options.left_out
     for name, value in shown.items():
@@ -314,7 +318,7 @@ def _ctree(shown: Shown, options: Options) -> CTree:
 
 
 def _looks_so(start: str) -> bool:
-    """Return whether JSON may be lines of `d2c parse`; a long one may show none of its keys."""
+    """Return whether JSON may be lines of `d2c parse`; a long line may show none of its keys."""
     keys = outer_keys(start)
     return not keys or not _KEYS.isdisjoint(keys) or "\n" not in start.strip()
 

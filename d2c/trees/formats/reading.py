@@ -34,17 +34,17 @@ class FileBatch(NamedTuple):
 
 @dataclass(frozen=True)
 class Reading:
-    """How the trees of a treebank file are read: cleaned, and what else is asked for.
+    """How the trees of a treebank file are read: cleaned unless `raw`, and transformed as asked.
 
-    format_name: None for what the file's name says; marked: head children are those that the treebank marks;
-    raw: trees keep traces, function tags and indices; strict: what stands between trees is an error;
-    charset: of files that are not in UTF-8; n_best: all parses of n-best lists; convention: of labels, None
-    for what a file's first trees tell; unparsed: with marked trees for what was not parsed, as guesses have;
-    wordless: for trees of traces alone, too; bare: of tables trees alone, as `Options` says;
-    continuous: `raise` or `split` gaps; merge, unbinarize: first undo that, or a binarization; edits: what
-    each tree is made before that; over: yields the trees of a file after edits; binarize: what each tree is
-    made at the end; faults: what becomes of sentences that cannot be read; left_out: by file, what trees do
-    not keep of it, however often it is read; marks: how many of the first trees of all files mark heads
+    format_name: None: told by the file's name and content; raw: trees keep traces, function tags and indices;
+    marked, traces, strict, charset, n_best, convention, wordless, bare: see `Options`; unparsed: keep the
+    trees that stand for sentences that were not parsed, as guesses do; move_punctuation: see `transforms`;
+    continuous: `raise` or `split` gaps; merge, unbinarize: before that undo a split of gaps, a binarization;
+    edits: functions applied to each tree, one after the other, before these transforms; over: is given the
+    edited trees of a file and its name, and yields trees; binarize: applied to each tree after all else;
+    faults: what becomes of sentences that cannot be read; left_out: by file, counts of what trees do not keep
+    of it, those of its last reading alone; marks: counts the first trees of all files, and those in which a
+    head child is marked
     """
 
     format_name: str | None = None
@@ -71,7 +71,7 @@ class Reading:
 
     @property
     def nothing_marked(self) -> bool:
-        """Return whether heads should be marked, and none is in the first trees of all files that were
+        """Return whether heads should be marked, and none is marked in the first trees of all files that were
         read."""
         return self.marks["trees"] > self.marks["marked"] == 0
 
@@ -93,7 +93,7 @@ class Reading:
         return find_files(given, None if self.format_name else SUFFIXES + others, hint=hint)
 
     def read(self, path: Path, refusals: Refusals) -> Iterator[CTree]:
-        """Yield the trees before they are transformed. Raises FormatError."""
+        """Yield the edited trees of a file, before they are transformed. Raises FormatError."""
         form = self._format(path)
         ctrees = form.read.read(path, refusals, self._options(path, form))
         for edit in self.edits:
@@ -101,14 +101,15 @@ class Reading:
         return self.over(ctrees, file_name(path)) if self.over else ctrees
 
     def as_told_by(self, path: Path) -> Reading:
-        """Return a reading of other files by the convention that the labels of a file tell."""
+        """Return a reading of other files by the convention that the labels of this file tell."""
         if self.raw or not path.is_file():  # standard input is read once
             return self
         form = self._format(path)
         return replace(self, convention=form.read.told(path, self._options(path, form))[1].convention)
 
     def batches(self, files: Iterable[Path]) -> Iterator[FileBatch]:
-        """Yield the items of files, for `trees_of`. Raises FormatError after what stands before the fault."""
+        """Yield the items of files in batches, for `trees_of`. Raises FormatError after the items before the
+        fault."""
         for file in files:
             form = self._format(file)
             items, options = form.read.portable(file, self._options(file, form))
@@ -138,7 +139,7 @@ class Reading:
 
     @property
     def steps(self) -> dict[str, Callable[[CTree], CTree]]:
-        """Return the transforms asked for, in their order, by the options that ask for them."""
+        """Return the transforms asked for, in their order, each under the option that asks for it."""
         every = {
             "--merge": merge_gaps if self.merge else None,
             "--unbinarize": unbinarized if self.unbinarize else None,

@@ -71,7 +71,7 @@ WRITABLE = tuple(name for name, row in FORMATS.items() if row.write)
 TARGETS = {**{name: FORMATS[name] for name in WRITABLE}, UNIVERSAL.name: UNIVERSAL}  # of `d2c convert`
 SUFFIXES = tuple(suffix for row in FORMATS.values() for suffix in row.suffixes)
 _SNIFFED, _SNIFFED_IN_CONLLU = 4096, 1 << 16  # characters; comments on a document may stand before its trees
-_XML = "tigerxml"  # what any XML is called as
+_XML = "tigerxml"  # stands for any XML
 _NO_CTREES = (
     "has d-trees, not c-trees (no CoNLL-2012, no comments `# constituency`); "
     "`d2c decode` makes c-trees of them"
@@ -82,11 +82,12 @@ _OUTERMOST = re.compile(r"<([A-Za-z_][\w:.-]*)")
 
 
 def format_of(path: AnyPath, default: str = "brackets") -> str:
-    """Return the format of a file: what its content looks like, where several formats have such names, or
-    else what its name says; the default where it says nothing. Raises FormatError for other files.
+    """Return the format of a file: the one that its content looks like, where several formats share its
+    suffix, otherwise the one that its name says; the default where the name says nothing. Raises FormatError
+    for XML, JSON and CoNLL in which no c-trees are found.
 
-    `parse` and `decode` write discbracket to standard output and *.txt where a model knows gaps; read as
-    brackets its words would be called `0=What`, and nobody would be told.
+    `parse` and `decode` write discbracket to standard output and *.txt where a model knows gaps; if that were
+    read as brackets, the words would be `0=What` and the like, without any warning.
     """
     if treebank_called(path) == PARSED_ROWS.name:  # no text
         return PARSED_ROWS.name
@@ -104,8 +105,8 @@ def format_of(path: AnyPath, default: str = "brackets") -> str:
 
 
 def _by_looks(start: str, named: str) -> str:
-    """Return the format that a file looks like, of those whose files may be called as those of another are:
-    discbracket and what is called so, before its relatives; "" where it looks like none of them."""
+    """Return the format that a file looks like, "" for none: of those whose `named_as` is `named`, and then,
+    if `named` has a `named_as` itself, of `named` and those with the same `named_as`."""
     rows = [row for row in FORMATS.values() if row.named_as == named]
     if named in FORMATS and (kind := FORMATS[named].named_as):
         rows += [FORMATS[named], *(row for row in FORMATS.values() if row.named_as == kind)]
@@ -113,15 +114,15 @@ def _by_looks(start: str, named: str) -> str:
 
 
 def treebank_in(path: AnyPath) -> str:
-    """Return the format of the c-trees in a file by its name, or, called as CoNLL-U, by what it looks like;
-    "" where it has none."""
+    """Return the format of the c-trees in a file, by its name or, if it is named as CoNLL-U, by what it looks
+    like; "" where it has none."""
     called_conllu = is_called(Path(path), DTREE_SUFFIXES)
     return treebank_called(path) or (_by_looks(_start(path), CONLLU.name) if called_conllu else "")
 
 
 def treebank_called(path: AnyPath, default: str = "") -> str:
-    """Return the format of c-trees with the longest of the suffixes that a file has, the default where it has
-    none of them."""
+    """Return the format of c-trees whose suffix fits the name of a file, the longest where several fit; the
+    default where none fits."""
     name = file_name(path).removesuffix(".gz")
     found = [(len(end), row.name) for row in FORMATS.values() for end in row.suffixes if name.endswith(end)]
     return max(found, default=(0, default))[1]
@@ -133,7 +134,8 @@ def _start(path: AnyPath) -> str:
 
 
 def _kind_by_content(start: str, named: str, default: str) -> str:
-    """Return what any XML, JSON and CoNLL is called as, of a file called as brackets are or as nothing."""
+    """Return the format that stands for all XML, JSON or CoNLL, where a file that is named as brackets or as
+    nothing looks like one of these; otherwise `named`."""
     text = start.removeprefix("\xef\xbb\xbf").lstrip()
     if named not in (default, "brackets"):
         return named
@@ -149,7 +151,7 @@ def _is_other_xml(start: str) -> bool:
 
 
 def _told_of(kind: str, start: str) -> str:
-    """Return what a file is that holds no trees which are read, and what was tried."""
+    """Return the message for a file without readable trees: what it is, and which formats were tried."""
     if kind == CONLLU.name:
         return _NO_CTREES
     tried = ", ".join(row.name for row in FORMATS.values() if kind in (row.name, row.named_as))
@@ -178,8 +180,8 @@ def format_to_write(path: AnyPath, default: str = "brackets", others: Iterable[s
 
 
 def treebank_format(path: AnyPath, name: str | None = None) -> Format[CTree]:
-    """Return the format of a treebank file: that of a name, if one is given. Raises FormatError for a name of
-    none."""
+    """Return the format with the given name or, without a name, that of the file. Raises FormatError for an
+    unknown name."""
     name = name or format_of(path)
     if name not in FORMATS:
         raise FormatError(file_name(path), 0, 0, f"no such format: {name}; known are {', '.join(FORMATS)}")
@@ -192,21 +194,21 @@ def read_treebank(
     """Yield the trees of a file (`-`: standard input), one at a time. Raises FormatError.
 
     refuse:  is given what is wrong with a sentence
-    options: as the fields of `d2c.trees.formats.format.Options`
+    options: the fields of `d2c.trees.formats.format.Options`
     """
     return treebank_format(path, format_name).read(path, refuse, **options)
 
 
 @dataclass
 class Place:
-    """Where the tree being written is from: its number among those of a file that were not refused."""
+    """Where the tree being written is from: a file, and its number among the trees that were not refused."""
 
     file: AnyPath
     refusals: Refusals | None = None
     sentence: int = 0
 
     def error(self, message: str) -> FormatError:
-        """Return an error of the sentence."""
+        """Return an error that names the file and the number of the sentence in it."""
         number = self.refusals.number(self.sentence) if self.refusals else self.sentence
         return FormatError(file_name(self.file), 0, number, message)
 

@@ -4,8 +4,8 @@
     (S (NP_SBJ 나/NP + 는/JX) (VP 가/VV + ㄴ다/EF + ./SF))
 
 A leaf becomes a node over one word, whose tag is that of its morphemes, `NP+JX`, and whose morphology is the
-leaf, `나/NP+는/JX`. The word is its morphemes joined (가 and ㄴ다 are 간다); where the text above has as
-many words as the tree, it is the one in the text, in which 이것 and 이 are 이게. The text is a comment.
+leaf, `나/NP+는/JX`. The word is its morphemes joined (가 and ㄴ다 are 간다), or the one in the text above,
+if that has as many words as the tree and no leaf is empty: there 이것 and 이 are 이게. The text is a comment.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from d2c.trees.formats.format import CFormat, Malformed, Options, Reader
 _PLUS = re.compile(r"(?<=\w)(?:[ \t\r\n]+\+[ \t\r\n]*|\+[ \t\r\n]+)")  # behind a tag
 _BRACKET = re.compile(r"(?<=[ \t+(])([()])(?=/[A-Za-z])")  # that is a morpheme
 _ESCAPED = {"(": "-LRB-", ")": "-RRB-"}
-# Unicode's syllables, in which an open one stands before those with the same beginning and a final consonant.
+# Unicode's syllables: an open syllable stands before those that add a final consonant to it.
 _FIRST_SYLLABLE, _SYLLABLES, _FINALS, _FINAL = 0xAC00, 11172, 28, 0x11A7
 _LETTERS = {letter: i for i, letter in enumerate("ㄱㄲㄳㄴㄵㄶㄷㄹㄺㄻㄼㄽㄾㄿㅀㅁㅂㅄㅅㅆㅇㅈㅊㅋㅌㅍㅎ", 1)}
 _MORPHEME = re.compile(r"(.+?)/([A-Za-z]\w*)(?:\+(?=.)|$)")
@@ -70,7 +70,7 @@ def _trees(item: tuple[str, str], options: Options) -> Iterator[CTree]:
 
 
 def _with_words(tree: CTree, text: str) -> CTree:
-    """Return the tree with a node, of the label of its leaf, above each word."""
+    """Return the tree with a node above each word, labelled as the leaf was tagged."""
     n, leaves = len(tree.tokens), list(map(_leaf, tree.tokens.forms))
     in_text = text.split()
     if len(in_text) == n and all(tag != EMPTY_TAG for _, tag in leaves):
@@ -93,7 +93,7 @@ def _with_words(tree: CTree, text: str) -> CTree:
 
 @lru_cache(maxsize=1 << 14)
 def _leaf(leaf: str) -> tuple[str, str]:
-    """Return word and tag of a leaf. Raises ValueError for one without tags."""
+    """Return word and tag of a leaf. Raises ValueError for a leaf without tags."""
     morphemes, end = list[tuple[str, str]](), 0
     while morpheme := _MORPHEME.match(leaf, end):
         morphemes.append((morpheme[1], morpheme[2]))
@@ -106,7 +106,7 @@ def _leaf(leaf: str) -> tuple[str, str]:
 
 
 def _joined(morphemes: list[str]) -> str:
-    """Return a word. A consonant at the beginning of a morpheme ends an open syllable before it."""
+    """Return the word of morphemes. A consonant that begins a morpheme closes an open syllable before it."""
     word, *others = morphemes
     for one in others:
         syllable = ord(word[-1]) - _FIRST_SYLLABLE

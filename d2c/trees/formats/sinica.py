@@ -1,7 +1,7 @@
 """The Sinica treebank: `#3:id.[doc] VP(Head:VC2:看|goal:NP(Head:Nab:書))#。(PERIODCATEGORY)`; read only.
 
 A node is `role:CATEGORY(child|child)`, a leaf `role:TAG:word` or `TAG:word`. Roles are functions; Head marks
-head children, and where there is none, head does, the role of what 的 or 得 stands with.
+head children, or, where no child is the Head, `head`, the role of what 的 or 得 stands with.
 The id before the tree is the comment `sent_id`. The final punctuation, outside the tree, becomes the last
 child of its root, tagged with its category.
 """
@@ -33,7 +33,7 @@ def _items(path: AnyPath, options: Options) -> Iterator[tuple[int, str]]:
 
 
 def _tree(text: str, options: Options) -> CTree:
-    """Return the tree on a line; a head child is the leftmost where none is marked."""
+    """Return the tree on a line; where no head child is marked, it is the leftmost that is no punctuation."""
     number = _NUMBER.match(text)
     body = text[number.end() :].rstrip(" ").removesuffix("#").rstrip(" ") if number else ""
     if number is None or not body:

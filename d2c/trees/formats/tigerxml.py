@@ -29,7 +29,7 @@ _SENT_ID = re.compile(r"sent_id = ([A-Za-z_][\w.-]*)", re.ASCII)
 
 
 def _tree(element: Element, options: Options) -> CTree | None:
-    """Return the tree of a graph, None without words."""
+    """Return the tree of a graph; None where it has no words."""
     graph = Graph()
     terminals, nodes = list(element.iter("t")), list(element.iter("nt"))
     if not terminals:
@@ -59,7 +59,7 @@ def _tree(element: Element, options: Options) -> CTree | None:
             for edge in node.findall("secedge"):
                 graph.add_edge(name, edge.get("label", ""), edge.attrib["idref"])
     comments = [_comment(*item) for item in element.items() if not _OF_XML.match(item[0])]
-    if "id" in element.attrib and sum(map(is_id, comments)) > 1:  # one that XML cannot have as an id
+    if "id" in element.attrib and sum(map(is_id, comments)) > 1:  # the other one is no id in XML
         comments.remove(f"{SENT_ID}{element.get('id')}")
     return graph.tree(options.marked, tuple(comments), options.beside)
 
@@ -70,8 +70,8 @@ def _comment(name: str, value: str) -> str:
 
 
 def _attributes(comments: Iterable[str]) -> dict[str, str]:
-    """Return comments as attributes: those that are no `name = value`, or come twice, are called `comment.1`
-    and so on."""
+    """Return comments as attributes; those that are no `name = value`, or come twice, get the names
+    `comment.1` and so on."""
     found: dict[str, str] = {}
     for comment in comments:
         match = _NAMED.fullmatch(comment)
@@ -85,7 +85,7 @@ def _attributes(comments: Iterable[str]) -> dict[str, str]:
 
 
 def format_tigerxml(ctree: CTree, number: int = 1) -> str:
-    """Return one `s` element; edges are labelled as `listed` does.
+    """Return one `s` element; edges are labelled as in `listed`.
 
     Raises ValueError for empty names and for characters that XML cannot hold.
     """

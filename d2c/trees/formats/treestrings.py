@@ -15,11 +15,11 @@ from d2c.trees.formats.format import Malformed
 def tree_over(text: str, words: Sequence[str] = (), tags: Sequence[str] = ()) -> CTree:
     """Return the one tree of a string. Raises ValueError.
 
-    words: as they stand beside it, or none; they are those of the tree, in which some parsers do not escape
-           brackets
+    words: as they stand beside the string, or none; they replace those in the string, in which some parsers
+           do not escape brackets
     tags:  of the words, or none
     """
-    text = text.replace("\n", " ")  # its lines are none of the file
+    text = text.replace("\n", " ")  # its lines are not those of the file
     try:
         ctrees = list(bracket_trees(text))
     except Malformed:
@@ -39,7 +39,7 @@ def tree_over(text: str, words: Sequence[str] = (), tags: Sequence[str] = ()) ->
 
 
 def _escaped(text: str, words: Sequence[str], tags: Sequence[str]) -> str:
-    """Return a string of a tree, on one line, in which brackets and blanks in words are escaped; linear
+    """Return the string of a tree, on one line, with brackets and blanks in its words escaped. Linear
     time."""
     parts, begin = list[str](), 0
     for i, word in enumerate(words):

@@ -1,8 +1,8 @@
-"""Universal Dependencies in CoNLL-U, written of English c-trees by rules (`d2c.trees.universal`).
+"""Universal Dependencies in CoNLL-U, made of English c-trees by rules (`d2c.trees.universal`).
 
 Sentences have ids and texts, as UD wants them: those that the file had, else numbers and the words with
-blanks between. Words of a text are as they stand there, with `SpaceAfter=No`. C-trees are read from such
-files only where they have some in comments.
+blanks between them. If there is a text, words are as they stand in it, with `SpaceAfter=No`. C-trees are read
+from such files only where comments hold them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from d2c.trees.universal.conversion import to_universal
 
 
 def format_universal(ctree: CTree, number: int) -> str:
-    """Return a sentence. Raises ValueError for traces alone, and for what CoNLL-U cannot express."""
+    """Return a sentence. Raises ValueError for a tree of traces alone, and what CoNLL-U cannot express."""
     dtree = to_universal(replace(ctree, tokens=as_in_conllu(ctree.tokens)))
     return format_conllu(dtree, (*_missing(dtree.tokens, number), *dtree.tokens.comments))
 

@@ -12,7 +12,7 @@ from d2c.base.files import AnyPath, file_name, open_input
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.format import Malformed, Options, Reader, tree_reader
 
-DOCUMENT = "newdoc id"  # an attribute; as CoNLL-U calls it in comments
+DOCUMENT = "newdoc id"  # an attribute, named as the comment in CoNLL-U
 _SIZE = 1 << 16  # bytes of XML read at a time
 _REFERENCE = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos);)([A-Za-z_:\x80-\xff][^;\s<&\"']{0,40})")
 _LONGEST_TEXT = 40  # characters of a message
@@ -29,8 +29,8 @@ def element_reader(
     """Return a reader of the trees of all elements with a tag.
 
     without_text: elements in which there is no text, only other elements
-    with_text:    elements that keep their text, in which there is nothing else or no text
-    document:     the element whose text names a document, which is the DOCUMENT of the next tree's element
+    with_text:    elements with either text, which they keep, or other elements
+    document:     the element whose text names a document: the DOCUMENT of the next tree's element
     """
 
     def items(path: AnyPath, options: Options) -> Iterator[tuple[int, Element | Malformed]]:
@@ -49,7 +49,7 @@ def element_reader(
 
 
 def _elements(path: AnyPath, collector: _Collector) -> Iterator[Element | Malformed]:
-    """Yield complete elements, few of them held at a time, or what is wrong with one."""
+    """Yield complete elements, with few of them held at a time, or what is wrong with one of them."""
     with open_input(path) as stream:
         more, fault = True, ""
         while more:
@@ -63,7 +63,7 @@ def _elements(path: AnyPath, collector: _Collector) -> Iterator[Element | Malfor
                 left = collector.open_elements if not more else []
                 what = f"the file ends before </{left[-1].tag}>" if left else ErrorString(error.code)
                 fault = f"malformed XML ({what})"
-            except (LookupError, ValueError) as error:  # of encodings; of `_Collector`
+            except (LookupError, ValueError) as error:  # for an unknown encoding; from `_Collector`
                 fault = f"this XML is not read: {error}"
             if collector.external and (reference := _REFERENCE.search(data.replace(b"\0", b""))):
                 entity = reference[1].decode("latin-1")
@@ -78,13 +78,13 @@ def _elements(path: AnyPath, collector: _Collector) -> Iterator[Element | Malfor
 
 
 class _Collector:
-    """Elements with a tag as they become complete, some with the text in them, beside which there is then
-    nothing else. Linear time; other text is not kept.
+    """Collects elements with a tag as they become complete. Only some of the elements keep their text, and
+    these hold nothing else. Linear time.
 
-    In elements without text, letters and digits are a fault (not marks: PCC has a stray `+`). Entities that a
-    file declares are refused: some grow to gigabytes when they are put in.
+    In elements without text, letters and digits are a fault (other signs are not: PCC has a stray `+`).
+    Entities that a file declares are refused: some grow to gigabytes when they are expanded.
 
-    external: whether there is a DTD in another file; expat drops from attributes what refers to its entities
+    external: whether there is a DTD in another file; expat drops references to its entities from attributes
     """
 
     def __init__(
@@ -92,11 +92,11 @@ class _Collector:
     ) -> None:
         self.tag, self.without_text = tag, without_text
         self.with_text, self.document = with_text, document
-        self.pieces: list[str] = []  # of the text of the innermost
-        self.named = ""  # the document
+        self.pieces: list[str] = []  # of the text of the innermost open element
+        self.named = ""  # the name of a document, until the next element with the tag
         self.open_elements: list[Element] = []
-        self.outermost: Element | None = None  # with the tag
-        self.fault: Malformed | None = None  # of the outermost
+        self.outermost: Element | None = None  # of the open elements with the tag
+        self.fault: Malformed | None = None  # in the outermost
         self.complete: list[Element | Malformed] = []
         self.external = False
         self.parser = ParserCreate(encoding)
@@ -146,7 +146,7 @@ class _Collector:
             self._refuse(text, f"there are others in <{element.tag}>")
 
     def _refuse(self, text: str, why: str) -> None:
-        lines = text.lstrip().count("\n")  # between the text and the next tag, at which the parser is
+        lines = text.lstrip().count("\n")  # from the text to the next tag, where the parser is
         message = f"the text {shortened(text.strip(), _LONGEST_TEXT)!r} stands between elements; {why}"
         fault = Malformed(message, self.parser.CurrentLineNumber - lines)
         if self.outermost is None:
@@ -169,19 +169,19 @@ def attributes(values: dict[str, str]) -> str:
 
 
 def check_xml(text: str) -> str:
-    """Return the text. Raises ValueError for a control character and others that XML 1.0 cannot hold."""
+    """Return the text. Raises ValueError for control and other characters that XML 1.0 cannot hold."""
     if match := NOT_XML.search(text):
         raise ValueError(f"XML cannot hold the character {match[0]!a}")
     return text
 
 
 def text_of(element: Element | None) -> str:
-    """Return the text of an element that keeps it, with single spaces for blanks; "" of none."""
+    """Return the text of an element that keeps it, with single spaces for blanks; "" for None."""
     return " ".join((element.text or "").split()) if element is not None else ""
 
 
 def comments_of(element: Element, sentence: str) -> tuple[str, ...]:
-    """Return the comments of a sentence: a new document's name, its own, which an attribute says."""
+    """Return the comments of a sentence: the name of a new document, and its id, in the named attribute."""
     names = {DOCUMENT: DOCUMENT, "sent_id": sentence}
     return tuple([f"{key} = {element.attrib[name]}" for key, name in names.items() if name in element.attrib])
 

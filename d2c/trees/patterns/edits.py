@@ -3,8 +3,8 @@
     (NP (NP (DT the) (NN cat)) (PP (IN with) (NNS glasses)))      NP < (NP=a $+ PP=p)
     (NP (NX (DT the) (NN cat) (PP (IN with) (NNS glasses))))      relabel a NX; move p >-1 a
 
-The matches are those in the tree as it is found, and each is edited once, the higher node first. Operations
-on nodes that are not there, or not any more, are left out.
+The matches are those in the tree before any edit, and each is edited once, the higher node first. Operations
+on nodes that are missing, or no longer there, are left out.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _TOKEN = re.compile(
 _SHOWN = 60  # characters of what cannot be done
 _Form = tuple[Callable[..., None], str, str]
 _PLACES = "NAME; a PLACE is $+, $-, >1, >2, ... or >-1"
-_FORMS: dict[str, _Form] = {  # what is done; how it is written, for people and in kinds of tokens
+_FORMS: dict[str, _Form] = {  # the method; how the operation is written, for people and as kinds of tokens
     "relabel": (Draft.relabel, "NAME LABEL, or NAME /REGULAR EXPRESSION/NEW/", "word (word|label|by) "),
     "delete": (Draft.delete, "NAME ...", "(word )+"),
     "excise": (Draft.excise, "NAME ...", "(word )+"),
@@ -44,7 +44,7 @@ _FORMS: dict[str, _Form] = {  # what is done; how it is written, for people and 
 
 
 class _Operation(NamedTuple):
-    """What is done to nodes of a draft, its other arguments, the names of the nodes, and its text."""
+    """An operation on nodes of a draft: its method and other arguments, the names of the nodes, its text."""
 
     work: Callable[..., None]
     arguments: dict[str, Any]
@@ -52,7 +52,7 @@ class _Operation(NamedTuple):
     text: str
 
     def done(self, draft: Draft, origins: dict[str, int]) -> bool:
-        """Do it, and return whether all its nodes were there."""
+        """Do the operation if all its nodes are there, and return whether they are. Raises ValueError."""
         here = [origins[name] for name in self.names if name in origins]
         if len(here) < len(self.names) or not all(node in draft for node in here):
             return False
@@ -71,7 +71,7 @@ class Edit:
     operations: tuple[_Operation, ...]
 
     def __call__(self, ctree: CTree) -> tuple[Edited | None, int]:
-        """Return the edited tree, None where nothing was done, and at how many matches something was.
+        """Return the edited tree, None where nothing was done, and at how many matches something was done.
 
         Raises ValueError for what cannot be done, and where no word would be left.
         """
@@ -89,7 +89,7 @@ class Edit:
 
 @dataclass(slots=True)
 class Editing:
-    """An edit of many trees, and what was done: as a text, in one line."""
+    """An edit of many trees, with counts of what was done; as a text, one line that says these."""
 
     edit: Edit
     trees: int = 0
@@ -135,7 +135,7 @@ def _parted(text: str) -> Iterator[tuple[str, list[re.Match[str]]]]:
 
 
 def _operations(text: str, tokens: list[re.Match[str]], known: Sequence[str]) -> Iterator[_Operation]:
-    """Yield one operation; of those that take away nodes one for each node."""
+    """Yield one operation, or, for verbs that remove nodes, one for each node."""
     verb, *said = [(str(token.lastgroup), token[str(token.lastgroup)]) for token in tokens]
     if verb[1] not in _FORMS:
         raise ValueError(f"{text}: no operation is called so; known are {', '.join(_FORMS)}")
@@ -166,7 +166,8 @@ def _operations(text: str, tokens: list[re.Match[str]], known: Sequence[str]) ->
 
 
 def _change(token: re.Match[str], text: str) -> Callable[[str], str]:
-    """Return what makes a label another: a label, or what replaces a regular expression."""
+    """Return the function that makes a new label of an old one: a given label, or the old one with matches of
+    a regular expression replaced. Raises ValueError."""
     label = token["word"] or token["label"]
     if label:
         return lambda _: label

@@ -1,4 +1,4 @@
-"""The language of Tregex (Levy and Andrew, 2006), read into a tree of nodes and what is said of them."""
+"""The language of Tregex (Levy and Andrew, 2006), read into a tree of nodes and conditions on them."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ _LABELS = ("words", "regex", "arc", "any", "name")
 class Label:
     """Which labels a node may have.
 
-    fits:   of a label; names: all that fit, where they are known; word: only words fit
-    basic:  of a label without functions and indices; negated: what does not fit
-    groups: of a regular expression: the number of a group, and of which variable it is the value
-    timed:  of labels that are not SHORT_LABEL, or where `fits` is None: takes a `timeout`
+    fits:   tells whether a label fits; names: all labels that fit, where they are known; word: only words fit
+    basic:  labels are tried without functions and indices; negated: only what does not fit is wanted
+    groups: of a regular expression: the number of a group, and the variable of which it is the value
+    timed:  as `fits`, with a `timeout`; for labels longer than SHORT_LABEL, or where `fits` is None
     """
 
     fits: Callable[[str], object] | None
@@ -55,7 +55,7 @@ class Label:
     timed: Fits | None = None
 
     def fitted(self, nodes: TreeNodes) -> list[Any]:
-        """Return of each label of some trees whether it fits, or the match of a regular expression
+        """Return for each label of some trees whether it fits, or the match of a regular expression
         [labels]."""
         labels = map(basic_label, nodes.names) if self.basic else nodes.names
         found: list[object]
@@ -81,9 +81,9 @@ class Label:
 class Node:
     """A node of a pattern.
 
-    label: None: `same` is the name of the node that it is, or `alike` of one that has its label
-    name:  under which it is found; plain: whether neither it nor a node in what is said of it has a name, or
-           refers to one
+    label: None: `same` names the node that this one is, or `alike` a node that has the same label
+    name:  under which it is captured; said: the condition on it; plain: whether neither it nor a node in its
+           condition has a name or a variable, or refers to a name
     words: of how many words in a row it is the first
     """
 
@@ -96,7 +96,7 @@ class Node:
     words: int = 1
 
     def below(self) -> Iterator[Node]:
-        """Yield it, and all nodes in what is said of it."""
+        """Yield the node, and all nodes in the condition on it."""
         yield self
         said = [self.said] if self.said else []
         while said:
@@ -108,7 +108,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Said:
-    """What is said of a node: `all`, `either`, `not` or `maybe` of clauses, or `related` to another node."""
+    """A condition on a node: `all`, `either`, `not` or `maybe` of clauses, or `related` to another node."""
 
     kind: str
     clauses: tuple[Said, ...] = ()
@@ -122,8 +122,11 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """nodes: what is found is one of these; names: of captures; heads: whether it asks for heads; rows: by
-    name, "" for what is found, the first nodes of words in a row, the most words last."""
+    """A pattern that was read.
+
+    nodes: alternatives for the node that is sought; names: of captures; heads: whether it asks for heads
+    rows:  by name, "" for the node that is sought, the first nodes of words in a row, the longest row last
+    """
 
     nodes: tuple[Node, ...]
     names: tuple[str, ...]
@@ -204,7 +207,7 @@ class _Reader:
         return replace(node, said=said, plain=node.plain and said.plain)
 
     def _says(self) -> bool:
-        """Return whether something is said of a node here."""
+        """Return whether a condition on a node begins here."""
         return self.kind in ("relation", "chain", "exactly") or (
             self.kind == "mark" and self.token in "!?[(&"
         )
@@ -306,7 +309,7 @@ class _Reader:
         return clauses[0] if len(clauses) == 1 else Said("either", tuple(clauses))
 
     def _node_follows(self) -> bool:
-        """Return whether behind the token at hand another node begins, or nothing: no relation does."""
+        """Return whether a node or nothing follows after the token at hand, rather than a relation."""
         match = _TOKEN.match(self.text, self.at)
         while match and match["mark"] in ("!", "("):
             match = _TOKEN.match(self.text, match.end())
@@ -361,7 +364,7 @@ class _Reader:
         return clauses[0] if len(clauses) == 1 else Said("either", tuple(clauses))
 
     def _operand(self) -> Node:
-        """Read a node, with what is said of it if it is in brackets."""
+        """Read a node; in brackets, with the condition on it."""
         if not self._take("("):
             return self._node()
         with self._inside():
@@ -394,7 +397,7 @@ def _any(_label: str) -> bool:
 
 
 def _word(form: str) -> Label:
-    """Return the label of a word: `*` stands for any letters, and small letters for capitals, too."""
+    """Return the label of a word: `*` stands for any letters; a form without capitals fits capitals, too."""
     flags = re.IGNORECASE if form == form.lower() else 0
     *parts, last = map(re.escape, form.split("*"))
     if parts:  # what lies between stars is taken where it is found first, which (?>) never takes back

@@ -38,7 +38,7 @@ class Clock:
         self._end = process_time() + min(seconds, _LONG)
 
     def left(self) -> float:
-        """Return how many seconds are left. Raises TimeoutError where none is."""
+        """Return how many seconds are left. Raises TimeoutError where none are."""
         left = self._end - process_time()
         if not left > 0:
             raise TimeoutError
@@ -49,10 +49,10 @@ def searchers(source: str) -> tuple[Fits | None, Fits]:
     """Return two searches of a regular expression of Python's: a quick one, if there is one, and one that
     takes a `timeout`, after which it raises TimeoutError.
 
-    The former, by Python's own engine, cannot be stopped; it takes quadratic time at most, in labels that are
-    SHORT_LABEL. The latter, by `regex`, has a fifth of its speed.
+    The former, by Python's own engine, cannot be stopped; it takes at most quadratic time, and is meant for
+    labels of up to SHORT_LABEL characters. The latter, by `regex`, has a fifth of the speed.
 
-    Raises ValueError for what is no expression, or too large.
+    Raises ValueError for a text that is no regular expression, or too large.
     """
     if len(source) > _LONGEST:
         raise ValueError(f"it has more than {_LONGEST:,} characters")
@@ -67,7 +67,7 @@ def searchers(source: str) -> tuple[Fits | None, Fits]:
         raise ValueError("its repetitions are too large")
     import regex  # 10 ms
 
-    # There a brace may ask for what is only similar, {e<=1}; for Python it is a brace.
+    # In `regex` a brace may ask for similar texts, {e<=1}; for Python it is only a brace.
     try:
         timed = regex.compile(_ESCAPED.sub(lambda part: part[1] or "\\{", source)).search
     except regex.error as error:

@@ -1,5 +1,5 @@
-"""Matches of a pattern, found in all c-trees of a batch at once, a node of the pattern at a time; as spans:
-the node that is sought, and the nodes that have names in the pattern."""
+"""Matches of a pattern, found in all c-trees of a batch at once, a node of the pattern at a time. A match has
+the spans of the node that is sought and of the nodes that have names in the pattern."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from d2c.trees.spans import Constituents, Span
 
 Item = TypeVar("Item")
 BATCH = 30_000  # tokens of trees that are searched together
-FEW = 20  # ways of naming nodes, for each of which it is asked alone whether nodes have it
+FEW = 20  # combinations of named nodes, up to which each is looked for alone
 _SHOWN = 60  # characters of a pattern, where it ran over
-Found = tuple[int, int]  # a node by `TreeNodes.origin`, and `_Search.words`
-Bound = dict[str, Ids]  # of names, the node in each row, or NONE; of variables ("%x") the number of a text
+Found = tuple[int, int]  # `TreeNodes.origin` and `_Search.words` of a node
+Bound = dict[str, Ids]  # by name, the node in each row, or NONE; by variable ("%x"), the number of a text
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
     """A place where a pattern matches.
 
-    span:     the node that was sought; a word's label is its form, and that of the node above the tree ROOT;
-              of words in a row all of them, whose `tree` is the lowest constituent that has them all
+    span:     the node that was sought; the label of a word is its form, that of the node above the tree ROOT;
+              words in a row are one span, whose `tree` is the lowest constituent that has them all
     captures: the nodes that are named in the pattern, by name, unless an optional one is missing
     sentence: the number of the sentence in its file, from 1; 0: it is in no file
     file:     the file, "" where there is none
@@ -45,13 +45,13 @@ class Match:
 
     @property
     def tree(self) -> Any:
-        """Return the node that was sought as a `d2c.Tree`; for a word, its tag's; for ROOT, its child; for
+        """Return the node that was sought as a `d2c.Tree`; for a word, its tag; for ROOT, its child; for
         words in a row, the lowest constituent that has them all."""
         return self.span.tree
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the file, the sentence, the source if it is known, the span with its text, and the captures,
-        each as the span, by name."""
+        """Return the file, the sentence, the source if it is known, the span with its text, and by name the
+        captures with theirs."""
         place = {"file": self.file, "sentence": self.sentence}
         place |= {"source": self.source} if self.source else {}
         captures = {name: _said(span) for name, span in self.captures.items()}
@@ -65,12 +65,12 @@ def _said(span: Span) -> dict[str, Any]:
 def matches(
     text: str, items: Iterable[Item], searched: Callable[[Item], Constituents], timeout: float = SECONDS
 ) -> Iterator[tuple[Item, list[Match] | RanOver]]:
-    """Yield each item with the matches in it, from left to right, the higher node first, or with the limit
-    over which its search ran.
+    """Yield each item with the matches in it, from left to right, the higher node first, or with the RanOver
+    that says over which limit its search ran.
 
     text:     a pattern in the language of Tregex; raises ValueError where it cannot be read, or asks for
               heads where a tree has none
-    searched: what is searched of an item
+    searched: returns the constituents of an item, in which the pattern is searched for
     timeout:  seconds of CPU time for the tree of an item
     """
     pattern = compiled(text)
@@ -107,7 +107,7 @@ def matches(
 
 
 def _matches(every: Constituents, rows: list[list[Found]], names: Sequence[str]) -> list[Match]:
-    """Return the matches in a tree; rows: of its nodes."""
+    """Return the matches in a tree; rows: for each the node that was sought, and those with `names`."""
     ctree = every.ctree
 
     def span(origin: int, words: int) -> Span:
@@ -128,7 +128,7 @@ def _matches(every: Constituents, rows: list[list[Found]], names: Sequence[str])
 
 
 def _in_a_row(every: Constituents, start: int, end: int) -> Span:
-    """Return the span of some tokens: it stands in the place of the lowest constituent that has them all."""
+    """Return the span of tokens in a row, in the place of the lowest constituent that has them all."""
     node, depth = start, every.depths[start]
     while not any(first <= start and end <= last for first, last in every.blocks[node]):
         node = every.parents[node]
@@ -138,13 +138,13 @@ def _in_a_row(every: Constituents, start: int, end: int) -> Span:
 
 
 def find(pattern: Pattern, nodes: TreeNodes, timeout: float = SECONDS) -> tuple[Ids, Ids]:
-    """Return the matches [matches, 1 + names]: the node, that of each name or NONE; in order, each once; and
-    `_Search.words` of them [matches, 1 + names].
+    """Return the matches [matches, 1 + names], in order, each once: the node that is sought, and the node of
+    each name or NONE; and `_Search.words` of them [matches, 1 + names].
 
     timeout: seconds of CPU time
 
-    Raises RanOver beyond that; of patterns with names or variables also beyond MATCHES in a tree, and for
-    tables of more than MOST cells.
+    Raises RanOver beyond the timeout; for patterns with names or variables also beyond MATCHES in a tree or
+    IN_BATCH in all trees, and for tables of more than MOST cells.
     """
     nodes.clock = Clock(timeout)
     try:
@@ -160,7 +160,7 @@ def find(pattern: Pattern, nodes: TreeNodes, timeout: float = SECONDS) -> tuple[
 class _Search:
     def __init__(self, nodes: TreeNodes, columns: int) -> None:
         self.nodes = nodes
-        self.texts: dict[str, int] = {}  # what groups of regular expressions hold
+        self.texts: dict[str, int] = {}  # numbers of the texts that groups of regular expressions hold
         self.most = MOST // columns
         self.found = np.zeros(len(nodes.ctrees), np.int64)
         self._ids: dict[int, Ids] = {}
@@ -174,8 +174,8 @@ class _Search:
         return np.unique(whole, axis=0) if pattern.names else np.unique(whole)[:, None]
 
     def words(self, pattern: Pattern, found: Ids) -> Ids:
-        """Return [matches, 1 + names] of how many words in a row each node found [matches, 1 + names] is the
-        first: 1 of those that were not sought so, 0 where there is no node."""
+        """Return [matches, 1 + names] how many words in a row begin with each node in `found`, of that shape:
+        1 where no row was sought, 0 where there is no node."""
         words = (found >= 0).astype(np.int64)
         for column, name in enumerate(("", *pattern.names)):
             for node in pattern.rows.get(name, ()):
@@ -183,7 +183,7 @@ class _Search:
         return words
 
     def tables(self, pattern: Pattern, node: Node, ids: Ids) -> Iterator[Ids]:
-        """Yield matches in tables [matches, 1 + names]. Raises TooMany where a node has too many."""
+        """Yield matches in tables [matches, 1 + names]. Raises TooMany beyond the limits of `find`."""
         waiting = [ids]
         while waiting:
             some = waiting.pop()
@@ -204,14 +204,14 @@ class _Search:
                 yield table
 
     def ids(self, node: Node) -> Ids:
-        """Return the nodes [nodes] that are, or if a name is involved may be, what is sought, in order."""
+        """Return in order the nodes [nodes] that fit a node of the pattern, or, with names in it, may fit."""
         if id(node) not in self._ids:
             ids = node.label.ids(self.nodes) if node.label else np.arange(self.nodes.count)
             self._ids[id(node)] = ids[self.holds(node.said, ids)] if node.said else ids
         return self._ids[id(node)]
 
     def holds(self, said: Said, here: Ids) -> Bools:
-        """Return of nodes [here] whether something holds, or if a name is involved may hold [here]."""
+        """Return for nodes [here] whether a condition holds, or, with names in it, may hold [here]."""
         self.nodes.clock.left()
         if said.relation and said.node:
             return said.relation.exists(self.nodes, here, self.ids(said.node))
@@ -226,7 +226,7 @@ class _Search:
         return holds
 
     def extend(self, said: Said, here: Ids, bound: Bound) -> tuple[Ids, Bound]:
-        """Return each way in which something holds of the nodes in rows: the row [ways], what is bound."""
+        """Return each way in which a condition holds for nodes [rows]: the row [ways], and what is bound."""
         rows = np.arange(len(here))
         if said.plain:
             return _taken(np.flatnonzero(self.holds(said, here)), bound)
@@ -257,8 +257,8 @@ class _Search:
         }
 
     def names_apart(self, said: Said) -> Sequence[str] | None:
-        """Return the names below a node without one, to which something is related; None where names in it
-        depend on what is bound elsewhere, and for chains, which have no ranges."""
+        """Return the names below a related node that has none itself; None where they depend on what is bound
+        elsewhere, where the node has a name, and for chains, which have no ranges."""
         if not said.node or said.node.name or isinstance(said.relation, Chain):
             return None
         every = [*said.node.below()]
@@ -269,8 +269,8 @@ class _Search:
     def extend_apart(
         self, relation: Relation, node: Node, names: Sequence[str], here: Ids, bound: Bound
     ) -> tuple[Ids, Bound]:
-        """Return what `extend` does [ways] for a node with `names_apart`, given nodes [rows]: it is bound
-        once, and what it binds counts once for each row, however many nodes lead there."""
+        """Return what `extend` does [ways], given nodes [rows], for a node with `names_apart`: the node is
+        bound once for all rows; what it binds counts once for each row, however many nodes lead there."""
         ids, back = self.ids(node), relation.of if isinstance(relation, Inverse) else Inverse(relation)
         ids = ids[back.exists(self.nodes, ids, np.unique(here))]
         at, below = self.bind(node, ids, {name: np.full(len(ids), NONE) for name in names})
@@ -290,7 +290,8 @@ class _Search:
         return rows, bound | {name: below[name][first][which] for name in names}
 
     def bind(self, node: Node, here: Ids, bound: Bound) -> tuple[Ids, Bound]:
-        """Return the rows in which a node of the pattern can be the node here [rows], and what is bound."""
+        """Return the rows [ways] in which a node of the pattern fits the node here [rows], and what is
+        bound."""
         self.nodes.clock.left()
         fits, labels = np.ones(len(here), bool), self.nodes.labels
         bound = dict(bound)
@@ -312,7 +313,7 @@ class _Search:
         return rows[more], bound
 
     def _group(self, node: Node, number: int) -> Ids:
-        """Return [labels] the number of the text that a group of a regular expression holds of each label."""
+        """Return [labels] the number of the text that a group of a regular expression holds in each label."""
         assert node.label is not None
         texts = [match[number] or "" if match else "" for match in node.label.fitted(self.nodes)]
         return np.array([self.texts.setdefault(text, len(self.texts)) for text in texts])

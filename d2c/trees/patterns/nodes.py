@@ -24,12 +24,12 @@ NONE = -1  # no such node
 class TreeNodes:
     """M nodes of some trees, one or more.
 
-    parent, end:  [M] of each node; the parent of a ROOT is NONE
-    first, last:  [M] its tokens, counted over all trees with one left out between two trees
+    parent, end:  [M] of each node its parent, NONE for a ROOT, and the first node after those below it
+    first, last:  [M] its first and last token, counted over all trees with a number left out between trees
     tree:         [M] the number of its tree
-    labels:       [M] the number of its label in `names`, which a word has, too
-    origin:       [M] its id in its c-tree, -1 - i of the i-th word; of ROOT n + K
-    clock:        how much time a search in them has left
+    labels:       [M] the number of its label in `names`; the label of a word is its form
+    origin:       [M] its id in its c-tree; for the i-th word -1 - i, for ROOT n + K
+    clock:        how much time a search in the nodes has left
     """
 
     def __init__(self, ctrees: Sequence[CTree]) -> None:
@@ -75,7 +75,7 @@ class TreeNodes:
 
     @cached_property
     def by_label(self) -> tuple[Ids, Ids]:
-        """Return the nodes in the order of their labels [M], and where each begins there [labels + 1]."""
+        """Return the nodes sorted by label [M], and where those of each label begin there [labels + 1]."""
         order = np.argsort(self.labels, kind="stable")
         return order, np.searchsorted(self.labels[order], np.arange(len(self.names) + 1))
 
@@ -135,8 +135,8 @@ class TreeNodes:
 
 
 def _shape(ctree: CTree) -> tuple[list[int], list[int], list[int], list[int], list[int]]:
-    """Return [n + K] of each node its place in preorder, that of its parent, how many nodes it is, its first
-    and last token."""
+    """Return [n + K] of each node its place in preorder, that of its parent, the number of nodes from it
+    downward, words included, its first and its last token."""
     n = len(ctree.tokens)
     size, first, last = [2] * n, list(range(n)), list(range(n))
     for kids in ctree.children:

@@ -1,8 +1,8 @@
 """The relations of Tregex between two nodes, A and B, over all nodes of many trees at once.
 
-A relation gives each B a key, and each A a range: the keys in it are those of its B. Sorted keys answer for m
-nodes A and n nodes B in O((m + n) log n) which A have a B, and list all pairs in time of their number.
-In a tree with gaps A precedes B if its last token comes before B's first one.
+A relation gives each node B a key, and each node A a range: the keys in it are those of the nodes B that A
+has. For m nodes A and n nodes B, sorted keys tell in O((m + n) log n) which A have a B, and list all pairs in
+time linear in their number. In a tree with gaps A precedes B if A's last token comes before B's first.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from d2c.trees.patterns.limits import MOST, TooMany
 from d2c.trees.patterns.nodes import NONE, Ids, TreeNodes
 
 Column = Callable[[TreeNodes, Ids], Ids]  # a number for each of some nodes
-Fitting = Callable[[TreeNodes], Ids]  # those nodes that fit something
+Fitting = Callable[[TreeNodes], Ids]  # the nodes that fit a label
 _ABOVE = np.iinfo(np.int64).max
 
 
@@ -25,7 +25,7 @@ class Relation:
     """What all relations answer."""
 
     def keys(self, nodes: TreeNodes, b: Ids) -> Ids:
-        """Return the keys [b] of nodes B [b], below 0 for what no A has."""
+        """Return the keys [b] of nodes B [b], below 0 for a B that no A has."""
         raise NotImplementedError
 
     def ranges(self, nodes: TreeNodes, a: Ids) -> tuple[Ids, Ids]:
@@ -33,7 +33,7 @@ class Relation:
         raise NotImplementedError
 
     def exists(self, nodes: TreeNodes, a: Ids, b: Ids) -> Bools:
-        """Return of each A [a] whether one of the B [b] is its B [a]."""
+        """Return for each node A [a] whether it has one of the nodes B [b]."""
         keys = self.keys(nodes, b)
         keys = np.append(np.sort(keys[keys >= 0]), _ABOVE)
         begin, end = self.ranges(nodes, a)
@@ -54,7 +54,7 @@ class Relation:
 
 @dataclass(frozen=True)
 class Same(Relation):
-    """A's key is B's; `less`: a number of A is less than one of B, too. `inverse`: with A and B exchanged."""
+    """A and B have the same key; less: and A's number is less than B's; inverse: with A and B exchanged."""
 
     of_a: Column
     of_b: Column
@@ -77,7 +77,7 @@ class Same(Relation):
 
 @dataclass(frozen=True)
 class Below(Relation):
-    """A dominates B. words: which is a word."""
+    """A dominates B; words: and B is a word."""
 
     words: bool = False
 
@@ -95,7 +95,7 @@ class Through(Relation):
     through: Fitting
 
     def _tops(self, nodes: TreeNodes) -> Ids:
-        """Return of each node the lowest at or above it that does not fit, or ROOT [M]."""
+        """Return for each node the lowest node at or above it that does not fit, or ROOT [M]."""
         tops = np.arange(nodes.count)
         fitting = self.through(nodes)
         fitting = fitting[nodes.parent[fitting] >= 0]
@@ -115,7 +115,7 @@ class Through(Relation):
 
 @dataclass(frozen=True)
 class Inverse(Relation):
-    """B has A."""
+    """The relation `of`, from B to A."""
 
     of: Relation
 
@@ -132,9 +132,9 @@ class Inverse(Relation):
 
 @dataclass(frozen=True)
 class Chain(Relation):
-    """A is right before B, or right after it, or there is a row of nodes between that fit.
+    """A is right before B, or right after it, or a row of neighbours that fit leads from A to B.
 
-    step: of neighbours: nodes are entered at one border, the key, and left at the other, the least of a range
+    step: relates neighbours. A row enters a node at a border, its key, and leaves it where its range begins
     """
 
     step: Relation
@@ -184,7 +184,7 @@ def _parent_if(condition: Callable[[TreeNodes, Ids, Ids], Bools]) -> Column:
 
 
 def nth_child(n: int) -> Same:
-    """Return the relation of A to its n-th child; below 0 from its last one."""
+    """Return the relation of A to its n-th child; n below 0 counts from the last child."""
     if n > 0:
         return Same(_node, _parent_if(lambda nodes, x, _: nodes.place[x] == n))
     return Same(_node, _parent_if(lambda nodes, x, up: nodes.place[x] - nodes.children[up] - 1 == n))
@@ -219,7 +219,7 @@ _DIRECTED = {
     ".": Same(lambda nodes, x: nodes.last[x] + 1, _of("first")),
     "..": Same(_of("tree"), _of("tree"), _BEFORE),
 }
-_TURNED = str.maketrans("<+.", ">-,")  # the first is the relation's sign, the last that of its inverse
+_TURNED = str.maketrans("<+.", ">-,")  # in the sign of a relation, and in that of its inverse
 RELATIONS: dict[str, Relation] = {
     **_DIRECTED,
     "==": Same(_node, _node),
@@ -230,7 +230,7 @@ RELATIONS: dict[str, Relation] = {
 
 
 def inverse(relation: Same) -> Same:
-    """Return the relation of B to A."""
+    """Return the relation with A and B exchanged."""
     return Same(relation.of_a, relation.of_b, relation.less, not relation.inverse)
 
 

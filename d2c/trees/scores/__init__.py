@@ -1,1 +1,1 @@
-"""Scores of parser output against a treebank, each equal to the reference program that it is named after."""
+"""Scores of parser output against a treebank, each equal to that of the reference program of its name."""

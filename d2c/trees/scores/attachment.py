@@ -1,9 +1,9 @@
 """Attachment scores: the share of tokens with the right head (UAS), and the right head and label (LAS); of a
 file also by relation, with labels cut at `:`, and the accuracy of tags.
 
-Labels are compared whole unless said. Tokens whose form in gold is punctuation only (Unicode's category P)
+Labels are compared whole unless stated. Tokens whose form in gold is punctuation only (Unicode's category P)
 can be left out, as the papers and the CoNLL-X scorer do. With them, UAS, LAS cut at `:`, and the accuracy of
-tags are those of the CoNLL 2018 scorer, and the table by label that of spaCy's.
+tags are those of the CoNLL 2018 scorer, and the table by label is that of spaCy's scorer.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _KINDS = {True: "with", False: "without"}
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """Counts over some tokens."""
+    """Counts of tokens, of those with the right head, and of those with the right head and label."""
 
     tokens: int = 0
     heads: int = 0
@@ -45,11 +45,11 @@ class Attachment:
 
 @dataclass
 class AttachmentTotals:
-    """What is counted in all sentences of a file.
+    """Counts over all sentences of a file.
 
-    punctuation: whether it counts
-    arcs: tokens that count, by their label in gold, that of the guess, and whether the head is right
-    tokens: all tokens; by column of CoNLL-U: how many have a tag in gold, and the right one
+    punctuation: whether punctuation counts
+    arcs: tokens that count, by their label in gold, that in the guess, and whether the head is right
+    tokens: all tokens; tagged, right: by column of CoNLL-U, those with a tag in gold, and with the same value
     """
 
     punctuation: bool = False
@@ -68,8 +68,8 @@ class AttachmentTotals:
         self.tokens += len(gold.tokens)
 
     def lines(self, width: int | None = None) -> Iterator[str]:
-        """Yield a table with a row for each label, no wider than a terminal of such a width, then the scores
-        of all tokens."""
+        """Yield a table with a row for each label, no wider than a terminal of this width, then the scores of
+        all tokens."""
         gold, guess, heads, both = (Counter[str]() for _ in range(4))
         cut = 0
         for (label, other, right), count in self.arcs.items():
@@ -114,7 +114,7 @@ def _arcs(gold: DTree, guess: DTree, punctuation: bool) -> Iterator[tuple[str, s
 def attachment_scores(gold: Iterable[DTree], guess: Iterable[DTree], punctuation: bool = False) -> Attachment:
     """Return the counts of all sentences, without punctuation unless it is asked for.
 
-    Raises ValueError where one has fewer, and where trees are not over the same number of tokens.
+    Raises ValueError where one side has fewer sentences, or two trees have different numbers of tokens.
     """
     tokens = heads = labelled = 0
     for pair in zip(gold, guess, strict=True):

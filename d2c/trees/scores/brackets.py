@@ -1,7 +1,7 @@
 """Metrics of labelled constituents: EVALB's, its SPMRL variant's, and, where there are gaps, disco-dop's.
 
-A table has one metric, the one asked for or chosen once from the gold trees (`metric_for`), never from what a
-guess looks like. What a guess's tags say of punctuation never counts: those of gold do, for both sides.
+A table has one metric, the one asked for or chosen once from the gold trees (`metric_for`), never by what a
+guess looks like. The tags of gold tell what is punctuation, on both sides; those of a guess never do.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ class Metric:
     title:        as tables name it
     scores:       of pairs of gold trees and guesses
     lines:        the table of scores, which are added to totals
-    cutoff:       length up to which sentences are summed apart
+    cutoff:       length up to which sentences have a summary of their own
     label:        symbol → what must be equal for a match; None: such brackets are left out
-    tags, forms:  tokens left out; of the gold tree
+    tags, forms:  of the gold tree's tokens that are left out
     bare_wrapper: whether a wrapper without a label (`CTree.top` is "") is a bracket
-    gaps:         whether brackets may have gaps; if not, they are raised on both sides
+    gaps:         whether brackets may have gaps; if not, gaps are raised on both sides
     """
 
     title: str
@@ -51,7 +51,7 @@ class Metric:
         return list(self.scores((self.visible(a), b and self.visible(b)) for a, b in pairs))
 
     def visible(self, ctree: CTree) -> CTree:
-        """Return the tree as it is scored. Equal trees become equal ones, whatever their heads."""
+        """Return the tree as it is scored. Trees that differ only in heads get the same brackets."""
         if self.gaps or ctree.is_continuous():
             return ctree
         raised = raise_gaps(replace(ctree, head_children=None))
@@ -65,9 +65,9 @@ class Metric:
 def evalb_metric(title: str, parameters: EvalbParameters) -> Metric:
     """Return EVALB's metric, or its variant's, with these parameters.
 
-    Where they leave out the wrapper TOP, they leave it out by its other names, too: Stanza and CoreNLP call
-    it ROOT, Charniak's parser S1. Otherwise what no parser has to find would be a bracket of each sentence,
-    or one that the other file cannot have.
+    If they leave out the wrapper TOP, it is left out under its other names, too: Stanza and CoreNLP call it
+    ROOT, Charniak's parser S1. Otherwise the wrapper, which no parser has to find, would be a bracket of each
+    sentence, or one that the other file cannot have.
     """
     if "TOP" in parameters.delete_labels:
         names = {wrapper for wrapper in WRAPPERS if wrapper}

@@ -2,8 +2,8 @@
 
 Source: A. van Cranenburgh, disco-dop (`discodop eval`), with its parameter files (proper.prm). Equal to it
 number for number: a bracket is a label with a set of tokens, the root's too unless its label is deleted.
-Equal brackets of a sentence (a unary chain with one label twice) count each, but in the summary's numbers of
-brackets they count once. Tokens that the *gold* tree's tag or the word deletes are taken out of both trees.
+Equal brackets of a sentence (a unary chain with one label twice) each count, but only once in the summary's
+numbers of brackets. Tokens to be deleted by their *gold* tag or their word are taken out of both trees.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ HEADER = (
 
 
 def evaluate(pairs: Iterable[tuple[CTree, CTree | None]], parameters: DiscoParameters) -> Iterator[Score]:
-    """Yield the scores of pairs of gold tree and guess. With `disc_only`, of sentences where either has a
-    gap.
+    """Yield the scores of pairs of gold tree and guess; with `disc_only`, only of sentences where either has
+    a gap.
 
-    A guess of other words, where disco-dop stops, has failed, as None has: all gold brackets are missed.
+    A guess with other words, at which disco-dop stops, has failed, as has None: all gold brackets are missed.
     """
     for number, (gold, guess) in enumerate(pairs, 1):
         score = _compare(number, gold, guess, parameters)
@@ -136,8 +136,8 @@ def _tags(ctree: CTree, parameters: DiscoParameters) -> list[str]:
 
 
 def brackets(ctree: CTree, compared: list[int], parameters: DiscoParameters) -> Counter[Bracket]:
-    """Return the labelled constituents over the kept tokens, which are renumbered; a wrapper (`top`) is
-    one too."""
+    """Return the labelled constituents over the kept tokens, which are renumbered; a wrapper (`top`) with a
+    label is one, too."""
     n = len(ctree.tokens)
     is_compared = [0] * n
     for token in compared:

@@ -1,16 +1,16 @@
 """EVALB: labelled bracket recall and precision, number for number as the program of 2008-07-01 gives them.
 
 Source: S. Sekine and M. Collins, https://nlp.cs.nyu.edu/evalb/, with the changes by D. Ellis (2006, quotation
-marks) and D. Blaheta (2008); and its variant for the SPMRL 2013 shared task (`EvalbParameters.spmrl`). Equal
-in all that the C program defines. What it leaves to chance or to its buffers (200 words, 5000 bytes a line,
-closing brackets that close nothing) has a meaning here, and no limits.
+marks) and D. Blaheta (2008); and its variant for the SPMRL 2013 shared task (`EvalbParameters.spmrl`). The
+numbers are equal wherever the C program defines them. What it leaves to chance or to its buffers (200 words,
+5000 bytes a line, closing brackets that close nothing) has a meaning here, and no limits.
 
     totals = Totals(parameters.cutoff)
     for line in report_lines(evaluate_files("gold.mrg", "guess.mrg", parameters), totals):
         print(line)
     print(totals.every.f1)
 
-`evaluate_by_gold` has the same arithmetic for parsers that predict tags: no sentence is lost by a wrong tag.
+`evaluate_by_gold` uses the same arithmetic for parsers that predict tags: no wrong tag loses a sentence.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ HEADER = (
 def evaluate_files(
     gold: AnyPath, guess: AnyPath, parameters: EvalbParameters, charset: str | None = None
 ) -> Iterator[Score]:
-    """Yield the scores of two files of trees (`-`: standard input; `.gz`: packed), line against line.
+    """Yield the scores of two files of trees (`-`: standard input; `.gz`: compressed), line against line.
 
     charset: of both; None: UTF-8
 
     Raises FormatError for a line that cannot be read, or where one file has more lines than the other
-    (EVALB scores those that both have), and TooManyErrors.
+    (EVALB scores the lines that both have), and TooManyErrors.
     """
     sides = (Path(gold), _lines(gold, charset)), (Path(guess), _lines(guess, charset))
     return evaluate(side_by_side(*sides, unit="line"), parameters)
@@ -91,8 +91,8 @@ def evaluate_by_gold(
 ) -> Iterator[Score]:
     """Yield the score of each pair, in which the tags of *gold* say what is left out of both sides.
 
-    Where EVALB finds an error, or skips a sentence of which gold has words, and for None, the guess has
-    FAILED; there are no errors. Where tags are equal, and nothing failed, all figures are EVALB's.
+    If the words differ, and for None, the guess has FAILED; no sentence is an ERROR. Where tags are equal,
+    brackets are balanced, and nothing failed, all figures are EVALB's.
     """
     rules = Rules(parameters)
     for number, (gold, guess) in enumerate(pairs, 1):
@@ -103,7 +103,7 @@ def _by_gold(number: int, gold: EvalbLine, guess: EvalbLine | None, rules: Rules
     length, one = _length(gold, rules), Side(gold, rules)
     problem = NO_TREE
     if guess is not None:
-        # A guess without some of the punctuation is compared as far as its own tags allow.
+        # If a guess lacks some of the punctuation, its own tags decide what is left out.
         two = Side(guess, rules, gold.tags if len(gold.tags) == len(guess.tags) else None)
         if rules.same_words(one.words, two.words):
             status = VALID if one.words else SKIPPED

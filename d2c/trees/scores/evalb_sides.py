@@ -1,7 +1,7 @@
 """How EVALB reads and compares two sentences: omissions, quotation marks, matching and crossing brackets.
 
-A line is read in one pass, whatever its depth; comparing takes linear time but for sorting brackets. Source:
-the program and the README of EVALB; the order of steps is kept wherever it can show in a number.
+A line is read in one pass, whatever its depth; comparing takes linear time except for sorting brackets.
+Source: the program and the README of EVALB; the order of steps is kept wherever it can change a number.
 """
 
 from __future__ import annotations
@@ -85,12 +85,13 @@ def from_line(text: str) -> EvalbLine:
 
 
 def from_ctree(tree: CTree) -> EvalbLine:
-    """Return what `from_line` reads from the written tree; `top` is a bracket too. ValueError for gaps."""
+    """Return what `from_line` reads from the written tree; `top` is a bracket, too. Raises ValueError for a
+    tree with gaps."""
     n, spans = len(tree.tokens), tree.spans()
     if spans is None:
         raise ValueError("a tree with gaps, which brackets cannot hold")
     first, last = spans
-    # Parents before children: of nodes that begin with one token, later ones are over earlier ones.
+    # Parents before children: of nodes that begin with the same token, later ones are over earlier ones.
     order = sorted(range(tree.root, n - 1, -1), key=first.__getitem__)
     labels = [_escaped(tree.labels[node - n]) for node in order]
     starts, ends = [first[node] for node in order], [last[node] + 1 for node in order]
@@ -105,7 +106,7 @@ _escaped = lru_cache(maxsize=1 << 16)(escape)
 
 @lru_cache(maxsize=1 << 16)
 def _read_opening(opening: str) -> tuple[str, str | None, int]:
-    """Return the label, the word (None: no terminal) and further closing brackets of a piece of a line."""
+    """Return a piece's label, its word (None: no terminal) and how many closing brackets follow."""
     match = _OPENING.fullmatch(opening)
     if match is None:
         message = f"a word stands beside other words or brackets in {opening.strip()[:40]!r}"
@@ -141,7 +142,7 @@ class Rules:
         self.tag: Callable[[str], str] = partial(ending.sub, "") if cut else str
 
     def same_words(self, gold: Sequence[str], guess: Sequence[str]) -> bool:
-        """Return whether the words of two sentences are equal, or as good as that."""
+        """Return whether the words of two sentences are equal, or count as equal."""
         if len(gold) != len(guess):
             return False
         return all(a == b or (a, b) in self.equal_words for a, b in zip(gold, guess, strict=True))
@@ -164,7 +165,7 @@ def _classes(equal: Iterable[tuple[str, str]]) -> dict[str, str] | None:
 class Side:
     """A line while it is compared: the words that are not left out, and the brackets over them.
 
-    tags: say which words are left out, by default the line's own
+    tags: decide which words are left out; by default the line's own
     """
 
     def __init__(self, line: EvalbLine, rules: Rules, tags: Sequence[str] | None = None) -> None:
@@ -177,7 +178,7 @@ class Side:
         self.ends = [new[i] for i in line.ends]
 
     def brackets(self, rules: Rules) -> list[Bracket]:
-        """Return the brackets that count: not left out, nor around nothing."""
+        """Return the brackets that count: those that are neither left out nor around nothing."""
         triples = zip(map(rules.bracket_label, self.line.labels), self.starts, self.ends, strict=True)
         return [(label, start, end) for label, start, end in triples if label is not None and start != end]
 
@@ -219,7 +220,7 @@ def _quotes(line: EvalbLine, rules: Rules) -> list[_Quote]:
 
 
 def restore_quotes(gold: Side, guess: Side, rules: Rules) -> None:
-    """Put quotation marks back that one side leaves out and the other, because of its tag, does not.
+    """Put back quotation marks that one side leaves out because of their tag and the other side does not.
 
     In EVALB's order, with its flaw: a mark that was put back counts as standing one word further on, and can
     meet another mark there and be put back again.
@@ -238,8 +239,8 @@ def restore_quotes(gold: Side, guess: Side, rules: Rules) -> None:
 
 
 def _matched_in_order(gold: list[Bracket], test: list[Bracket], equal: frozenset[tuple[str, str]]) -> int:
-    """Return how many brackets match where A equals B and B equals C, but A does not equal C: then the order
-    decides, as EVALB takes for each gold bracket, in turn, the first unused equal one."""
+    """Return how many brackets match where A equals B and B equals C, but A does not equal C. Then the order
+    decides: for each gold bracket in turn, EVALB takes the first equal one that is not used yet."""
     unused: dict[tuple[int, int], list[str]] = {}
     for label, start, end in test:
         unused.setdefault((start, end), []).append(label)
@@ -257,7 +258,7 @@ def _matched_in_order(gold: list[Bracket], test: list[Bracket], equal: frozenset
 def _crossing(gold: list[Bracket], test: list[Bracket]) -> int:
     """Return how many brackets of the guess cross a gold bracket."""
     spans = {(start, end) for _, start, end in gold}
-    # Gold brackets nest: one that the guess has too crosses none of them.
+    # Gold brackets nest: a bracket of the guess that is also in gold crosses none of them.
     odd = [(start, end) for _, start, end in test if (start, end) not in spans]
     if not odd:
         return 0
@@ -267,9 +268,9 @@ def _crossing(gold: list[Bracket], test: list[Bracket]) -> int:
 
 
 def _entered(spans: Iterable[tuple[int, int]], others: Iterable[tuple[int, int]]) -> set[tuple[int, int]]:
-    """Find those of `others` that a span enters from the left: it starts before them and ends within them.
+    """Find the `others` that one of `spans` enters from the left: it starts before them and ends within them.
 
-    A sweep from left to right, n log n: of the spans around a point, that which ends first decides.
+    A sweep from left to right, in n log n: of the spans around a point, the one that ends first decides.
     """
     entered = set()
     coming = sorted(spans, reverse=True)
@@ -285,7 +286,7 @@ def _entered(spans: Iterable[tuple[int, int]], others: Iterable[tuple[int, int]]
 
 
 def counts(gold: Side, guess: Side, rules: Rules) -> tuple[int, int, int, int, int, int]:
-    """Return fields of a score: brackets matched, in gold, in the guess, crossing; words; correct tags."""
+    """Return counts of a score: brackets matched, in gold, in the guess, crossing; words; correct tags."""
     ours, theirs = gold.brackets(rules), guess.brackets(rules)
     if rules.countable:  # being equal is an equivalence: each class gives the smaller of its two numbers
         matched = (Counter(ours) & Counter(theirs)).total()

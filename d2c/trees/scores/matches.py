@@ -59,7 +59,7 @@ class Matching:
 
     @property
     def f1(self) -> float:
-        """Return the harmonic mean of the two, in percent."""
+        """Return the harmonic mean of precision and recall, in percent."""
         recall, precision = self.recall, self.precision
         return 2 * precision * recall / (precision + recall) if self.matched else 0.0
 
@@ -143,7 +143,7 @@ class Score(_WithTags):
 class Summary(_WithTags, Counts):
     """Sums over sentences, which add up with `+`. Only valid sentences have brackets, crossings and words.
 
-    complete, uncrossed, twice_crossed: sentences whose brackets all match; whose crossings are 0, at most 2
+    complete, uncrossed, twice_crossed: sentences whose brackets all match; with no, with at most 2 crossings
     """
 
     sentences: int = 0
@@ -168,7 +168,7 @@ class Summary(_WithTags, Counts):
         """Return the summary of one sentence."""
         if not score.valid:
             return cls(1, int(score.status == ERROR), int(score.status == SKIPPED))
-        crossing = 3 if score.failed else score.crossing  # what failed is not uncrossed
+        crossing = 3 if score.failed else score.crossing  # a failed sentence is not uncrossed
         brackets = score.matched, score.gold, score.guess, score.crossing, score.words, score.correct_tags
         sentences = int(score.complete_match), int(crossing == 0), int(crossing <= 2)
         distinct = score.disc_gold, score.disc_guess, score.distinct_gold, score.distinct_guess
@@ -196,7 +196,7 @@ class Summary(_WithTags, Counts):
 
     @property
     def two_or_less_crossing(self) -> float:
-        """Return the percent of the sentences with at most two."""
+        """Return the percent of the sentences with at most two crossing brackets."""
         return percent(self.twice_crossed, self.valid)
 
 
@@ -206,7 +206,7 @@ class Totals:
 
     longest: the largest length of each
     other_tags: how many sentences have other tags than gold
-    failed: how many failed, by what is wrong with them; first: of these, by its number
+    failed: how many sentences failed, by problem; first: the number of the first of them, by problem
     """
 
     cutoff: int = 40
@@ -218,7 +218,7 @@ class Totals:
     first: dict[str, int] = field(default_factory=dict)
 
     def over(self, scores: Iterable[Score]) -> Iterator[Score]:
-        """Yield scores, and add them."""
+        """Yield scores, and add them to the totals."""
         for score in scores:
             one = Summary.of(score)
             self.every += one
@@ -233,7 +233,7 @@ class Totals:
             yield score
 
     def notes(self) -> Iterator[str]:
-        """Yield what sums do not tell of the sentences."""
+        """Yield what sums do not show: how many sentences have other tags or failed."""
         of_all = f"of {self.every.sentences:,} sentences"
         if self.other_tags:
             yield (
@@ -254,7 +254,7 @@ def summed(scores: Iterable[Score]) -> Summary:
 
 
 def notes(scores: Iterable[Score]) -> Iterator[str]:
-    """Yield what their sums do not tell of scores."""
+    """Yield what sums of these scores do not show, as `Totals.notes` does."""
     totals = Totals()
     for _ in totals.over(scores):
         pass

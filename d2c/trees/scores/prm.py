@@ -20,18 +20,18 @@ MANY = 1 << 16
 
 _FIELD = re.compile(f"[^{BLANKS}]+")
 _NUMBER = re.compile(f"[+-]?[0-9]{{1,{MOST_DIGITS}}}")
-_NUMBERS = ("DEBUG", "MAX_ERROR")  # are read over where no field has them: they change no score of disco-dop
+_NUMBERS = ("DEBUG", "MAX_ERROR")  # skipped where no field has them: they change no score of disco-dop
 
 Values = list[list[str]]  # the values of each line with a keyword
 
 
 def _number(keyword: str, default: int) -> Any:
-    """Return a field that a whole number sets; one that is true or false, if the default is."""
+    """Return a field that a whole number sets; it is a bool if the default is one."""
     return field(default=default, metadata={"prm": (keyword, 1, 1, type(default))})
 
 
 def _names(keyword: str) -> Any:
-    """Return a field that is the set of all names."""
+    """Return a field that is the set of the names in all lines with its keyword."""
     return field(
         default=frozenset(),
         metadata={"prm": (keyword, 1, 1, lambda rows: frozenset(name for [name] in rows))},
@@ -39,7 +39,7 @@ def _names(keyword: str) -> Any:
 
 
 def _equal(keyword: str, most: int, make: Callable[[Values], Any]) -> Any:
-    """Return a field that lines of equal names make."""
+    """Return a field that `make` builds from lines of 2 to `most` equal names."""
     return field(default_factory=lambda: make([]), metadata={"prm": (keyword, 2, most, make)})
 
 
@@ -48,7 +48,7 @@ def _pairs(rows: Values) -> frozenset[tuple[str, str]]:
 
 
 def _representatives(rows: Values) -> dict[str, str]:
-    """Return name → the one that stands for it: names that lines join, one after the other, are all equal."""
+    """Return name → the name that stands for it; names that lines join, directly or in a chain, are equal."""
     representatives: dict[str, str] = {}
     for row in rows:
         first, *others = (representatives.get(name, name) for name in row)
@@ -58,13 +58,13 @@ def _representatives(rows: Values) -> dict[str, str]:
 
 
 class _Prm:
-    """A dataclass of parameters, of whose fields some say the keyword of their lines."""
+    """A dataclass of parameters; the metadata of some fields give the keyword of their lines."""
 
     __slots__ = ()
 
     @classmethod
     def read(cls, path: AnyPath, **others: Any) -> Self:
-        """Read the parameters in a .prm file; others: fields that it does not say. Raises FormatError."""
+        """Read the parameters in a .prm file; others: fields that it does not set. Raises FormatError."""
         with open_input(path) as lines:
             return cls.parse(lines, file_name(path), **others)
 
@@ -105,15 +105,15 @@ class _Prm:
 
 @dataclass(frozen=True, slots=True)
 class EvalbParameters(_Prm):
-    """Parameters of EVALB. The defaults are those that it has without a parameter file.
+    """Parameters of EVALB. The defaults are those of EVALB without a parameter file.
 
     max_error:      errors that may follow the first; the next one ends the scoring
     cutoff:         the second summary is of sentences with at most this many tokens
     labeled:        whether the labels of brackets must match
     delete_labels:  brackets that are left out, and tags that are left out with their words
-    delete_labels_for_length:  tags of tokens that a sentence's length does not count
+    delete_labels_for_length:  tags of tokens that do not count towards a sentence's length
     quote_labels:   tags of quotation marks that come back where only one side leaves them out
-    equal_labels, equal_words: pairs that are as good as equal, in both directions
+    equal_labels, equal_words: pairs that count as equal, in both directions
     spmrl:          follow the variant of the SPMRL 2013 shared task: words are never left out, `#` ends a
                     label as `-` and `=` do, tags end there too, and sentences of unequal length count as
                     valid ones without brackets. A .prm file does not say which program it is for.
@@ -154,8 +154,8 @@ class DiscoParameters(_Prm):
 
     delete_labels: nodes left out, and tokens with such a gold tag; delete_words: tokens left out
     uncounted:     tags left out of a sentence's length
-    equal_labels, equal_words: a name → the one that stands for it
-    cutoff:        length up to which sentences are summed apart
+    equal_labels, equal_words: a name → the name that stands for it
+    cutoff:        length up to which sentences have a summary of their own
     labeled, disc_only: whether labels count; whether brackets without gaps are left out
     """
 

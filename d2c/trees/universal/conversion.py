@@ -2,15 +2,15 @@
 
 The idea is that of de Marneffe, MacCartney and Manning (2006), "Generating Typed Dependency Parses from
 Phrase Structure Parses", and of Schuster and Manning (2016), "Enhanced English Universal Dependencies":
-content words are heads, and labels, tags, functions and a few words tell relations. The rules themselves are
-d2c's own, in tables: `data/heads/universal.txt` says which child is the head, `data/universal.txt` what the
-others are to it.
+content words are heads; labels, tags, functions and a few words determine relations. The rules themselves are
+d2c's own, in tables: `data/heads/universal.txt` says which child is the head, `data/universal.txt` which
+relations the others have to it.
 
     (S (NP (PRP She)) (VP (VBZ is) (ADJP (JJ glad))) (. .))
     She nsubj glad, is cop glad, glad root, . punct glad
 
 Children are attached to each other, node by node from the bottom up; so every d-tree has one root and no
-circle. Linear time.
+cycle. Linear time.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from d2c.trees.universal.words import NOMINAL, join_fixed, join_names, join_word
 _VERBS = FINITE | {"VB", "VBG", "VBN"}
 _AUXILIARIES = "be", "have", "do", "get"
 _WITH_VERBS = frozenset(["VP", "S", "SQ", "SINV", "SBARQ", "SBAR", "FRAG", "PRN", "X"])
-_FRONTED = {"SBAR": "WH", "SBARQ": "WH", "SINV": "ADVP"}  # what may be the predicate of a copula
+_FRONTED = {"SBAR": "WH", "SBARQ": "WH", "SINV": "ADVP"}  # fronted children that may be predicates of copulas
 _COORDINATORS = frozenset(("CC", "CONJP"))
-_KINDS = (  # what is coordinated with each other
+_KINDS = (  # labels that are coordinated with each other
     "NN NNS NNP NNPS NP NX NML NAC PRP QP CD WHNP $ EX DT",
     "VB VBD VBZ VBP VBG VBN MD VP AUX COP",
     "S SBAR SINV SQ SBARQ FRAG",
@@ -47,7 +47,7 @@ _KIND = {label: kind for kind, labels in enumerate(_KINDS) for label in labels.s
 def to_universal(ctree: CTree, text: str = "") -> UniversalTree:
     """Return the basic UD tree of a c-tree with the labels of the Penn Treebank, whose function tags help.
 
-    text: of the sentence, if no comment of the tokens says it
+    text: of the sentence, used if no comment of the tokens gives it
 
     Raises ValueError for a tree of traces alone.
     """
@@ -63,9 +63,9 @@ def to_universal(ctree: CTree, text: str = "") -> UniversalTree:
 class _Conversion:
     """A sentence while it is converted.
 
-    names:     [n + K] tags and categories; WHNP of a relative pronoun that is called NP
+    names:     [n + K] tags and categories; WHNP for a relative pronoun whose label is NP
     functions: [n + K] function tags
-    at:        [n + K] the content word of each node done so far, -1 of punctuation alone
+    at:        [n + K] the content word of each node done so far, -1 for punctuation alone
     there:     the nodes of clauses with the expletive `there`, whose verb is no copula
     """
 
@@ -76,7 +76,7 @@ class _Conversion:
         self.names = [*self.arcs.tags, *map(strip_function, ctree.labels)]
         self.functions = [*[()] * self.n, *map(functions_of, ctree.labels)]
         self.at = [-1 if word in self.arcs.marks else word for word in range(self.n)]
-        only = [*self.arcs.tags]  # [n + K] the tag of the only word; "" of several
+        only = [*self.arcs.tags]  # [n + K] the tag of the only word; "" for several words
         for node, kids in enumerate(ctree.children, self.n):
             only.append(only[kids[0]] if len(kids) == 1 else "")
             if self.names[node] == "NP" and only[node] in ("WDT", "WP"):
@@ -88,7 +88,7 @@ class _Conversion:
                 self.there.update([node, *(kid for kid in kids if self.names[kid] == "VP")])
 
     def convert(self) -> Dependencies:
-        """Return all arcs."""
+        """Attach all words, and return the arcs."""
         for node, kids in enumerate(self.ctree.children, self.n):
             if any(self.at[kid] >= 0 for kid in kids):
                 joined = join_words(self.arcs, self.names, kids) if len(kids) > 1 else kids
@@ -120,10 +120,10 @@ class _Conversion:
         return self._predicate(head, self.at[kids[first]])
 
     def _head(self, node: int, kids: Sequence[int]) -> tuple[list[str], int]:
-        """Return the names of some children of a node, verbs called by what they do, and the place of the
-        head."""
+        """Return the names of some children of a node, with AUX, COP and PRD for auxiliaries, copulas and
+        their predicates, and the place of the head."""
         parent, names = self.names[node], [self.names[kid] for kid in kids]
-        phrase = len(names) - names[::-1].index("VP") if "VP" in names else 0  # the place behind the last
+        phrase = len(names) - names[::-1].index("VP") if "VP" in names else 0  # the place after the last
         for i, kid in enumerate(kids if parent in _WITH_VERBS else ()):
             if kid < self.n and names[i] in _VERBS:
                 if i + 1 < phrase and (names[i] == "MD" or self.arcs.is_any(kid, *_AUXILIARIES)):
@@ -134,7 +134,7 @@ class _Conversion:
         return names, self.head_rules.head_child(parent, tuple(names))
 
     def _name_copula(self, parent: str, kids: Sequence[int], names: list[str], copula: int) -> None:
-        """Mark a verb as COP and its predicate as PRD, if there is one behind it."""
+        """Mark a verb as COP and its predicate as PRD, if a predicate follows the verb."""
         later = range(copula + 1, len(kids))
         places = [i for i in later if "TMP" not in self.functions[kids[i]] and not self._is_adverb(kids[i])]
         if parent in ("SQ", "SINV") and [names[i] for i in places[:1]] == ["NP"]:
@@ -145,14 +145,14 @@ class _Conversion:
             names[copula], names[marked[0] if marked else places[found[1] if found else 0]] = "COP", "PRD"
 
     def _is_adverb(self, kid: int) -> bool:
-        """Return whether a child is an adverb that is no predicate, as `here` is."""
+        """Return whether a child is an adverb that cannot be a predicate; `here` can be one."""
         word = self.at[kid]
         adverb = self.names[kid] in ("ADVP", "RB")
         return adverb and (self.arcs.forms[word].endswith("ly") or self.arcs.is_any(word, "adverb", "not"))
 
     def _content(self, parent: str, kid: int, name: str, governor: int = -1) -> int:
-        """Return the content word of a child. In a clause that is no modifier, `what` or `how` becomes that,
-        with a relative clause: what she saw."""
+        """Return the content word of a child. In a clause that is no modifier, `what` or `how` becomes the
+        content word, and the rest its relative clause: what she saw."""
         clause = self.at[kid]
         if self.names[kid] != "SBAR" or name != "PRD" and parent not in ("VP", "PP", "S"):
             return clause
@@ -171,8 +171,8 @@ class _Conversion:
         return found[-1]
 
     def _revise(self, word: int, head: int) -> None:
-        """Change what a new arc shows: subjects of small clauses are objects, the first of two objects is
-        indirect, `it` beside a clause that is the subject an expletive."""
+        """Change other relations as a new arc requires: subjects of small clauses become objects, the first
+        of two objects becomes indirect, and `it` becomes an expletive beside a clause that is the subject."""
         arcs = self.arcs
         match arcs.relations[word]:
             case "xcomp":
@@ -192,7 +192,7 @@ class _Conversion:
                         arcs.relations[word], arcs.relations[one] = "expl", "csubj"
 
     def _predicate(self, verb: int, wh: int) -> int:
-        """Return the head of a clause: a copula whose predicate stands before it gives all it has to that."""
+        """Return the head of a clause: a copula whose predicate precedes it gives this all its dependents."""
         arcs = self.arcs
         if (
             "be" not in arcs.traits[verb]
@@ -208,7 +208,7 @@ class _Conversion:
         return wh
 
     def _coordinate(self, node: int, kids: Sequence[int]) -> list[int]:
-        """Attach all conjuncts but the first; return the other children that are no punctuation."""
+        """Attach all conjuncts but the first to it; return the children left, without punctuation."""
         words = [kid for kid in kids if self.at[kid] >= 0]
         plain = [i for i, kid in enumerate(words) if self.names[kid] not in _COORDINATORS]
         if not plain or plain[-1] - plain[0] == len(plain) - 1:
@@ -229,7 +229,8 @@ class _Conversion:
         return [*first, *shared, *ended]
 
     def _parts(self, kids: Sequence[int]) -> list[list[int]]:
-        """Return what begins with conjunctions, and, before the last of them, what is between commas."""
+        """Return the parts of some children, without punctuation: each begins with a conjunction or, before
+        the last conjunction, after a comma."""
         parts = list[list[int]]([[]])
         last = [kid for kid in kids if self.names[kid] in _COORDINATORS][-1]
         splits = True
@@ -244,8 +245,9 @@ class _Conversion:
         return [part for part in parts if part]
 
     def _cut(self, node: int, parts: list[list[int]]) -> list[int]:
-        """Take from the last part what belongs to all: what is behind a phrase, and, where the part before
-        the conjunction is of another kind, what is behind the first of its kind: `red` and `blue` cars."""
+        """Take from the last part what belongs to all parts: what follows its head, if that is a phrase; or,
+        where the part before is of another kind, what follows the first child of that kind: red and blue
+        `cars`."""
         last, kind = parts[-1], self._kind(node, parts[-2])
         place = self._head(node, last)[1]
         if self._kind(node, last) != kind:
@@ -256,5 +258,5 @@ class _Conversion:
         return last[place + 1 :]
 
     def _kind(self, node: int, kids: Sequence[int]) -> int | None:
-        """Return with what some children can be coordinated, by their head."""
+        """Return the kind of some children by their head: what they can be coordinated with."""
         return _KIND.get(self.names[kids[self._head(node, kids)[1]]])

@@ -1,8 +1,8 @@
 """The arcs of a sentence while they are found, and what is known of each word.
 
-Conditions of rules ask for *traits*: of a word its tag, the classes that it is in, `finite` where it or its
-auxiliary is, `year` where it looks so, of its dependents their relations (`+case`), and of those that are
-function words also the classes (`+by`).
+Conditions of rules ask for *traits* of a word: its tag, its classes, `finite` where it, its auxiliary or its
+copula is finite, `year` where it looks like a year, and the relations of its dependents (`+case`). Dependents
+that are function words also pass on their own traits, except for those with `+` (`+by`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _FUNCTION_WORDS = frozenset(("aux", "aux:pass", "cop", "mark", "case", "advmod",
 
 
 def _shown(tag: str, form: str) -> list[str]:
-    """Return what a tag and the look of a word show."""
+    """Return the traits that the tag and the look of a word show."""
     year = tag == "CD" and len(form) == _DIGITS_OF_YEARS and form.isdecimal()
     return ["finite"] if tag in FINITE else ["year"] if year else []
 
@@ -26,13 +26,13 @@ class Dependencies:
     """Dependencies between n words, counted from 0.
 
     rules:      what is known of words and relations
-    tags:       [n] HYPH of all hyphens
+    tags:       [n] with HYPH for all hyphens
     forms:      [n] in lower case
-    marks:      those that are punctuation, but for the first where all are
-    heads:      [n] -1 of words that are not attached (yet)
-    relations:  [n] `root` of those
+    marks:      the words that are punctuation, except for the first where all are
+    heads:      [n] -1 for words that are not attached (yet)
+    relations:  [n] `root` for these words
     dependents: [n] in the order in which they were attached
-    traits:     [n]
+    traits:     [n] of each word
     """
 
     def __init__(self, tokens: Tokens, rules: UniversalRules) -> None:
@@ -50,7 +50,7 @@ class Dependencies:
         ]
 
     def attach(self, word: int, head: int, relation: str) -> None:
-        """Make an arc to a word that has no head, or whose head is to forget it."""
+        """Make an arc to a word that has no head, or that the caller takes from its old head's dependents."""
         self.heads[word], self.relations[word] = head, relation
         self.dependents[head].append(word)
         known, traits = self.traits[word], self.traits[head]
@@ -67,7 +67,8 @@ class Dependencies:
         self.heads[word], self.relations[word] = -1, "root"
 
     def relation(self, parent: str, child: str, word: int, head: int, *traits: str) -> str:
-        """Return the relation of a word to a head as children of a node, of which more traits are known."""
+        """Return the relation of a word to a head by the labels of a node and of the child with the word;
+        traits: more of them."""
         above = [f"^{trait}" for trait in self.traits[head]]
         return self.rules.relation(parent, child, {*traits, *self.traits[word], *above})
 

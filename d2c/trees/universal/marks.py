@@ -1,8 +1,9 @@
 """Where punctuation is attached, once the words are: as the guidelines say, without crossing arcs.
 
-A mark belongs to the unit that it sets off: of the highest words on its left and on its right, up to heads on
-the other side, the one farther from the root. The two marks of a pair belong to the head of what is between
-them, a hyphen to the word beside it that depends on the other.
+A mark belongs to the unit that it sets off. From the word next to it on each side, heads are followed as long
+as they stand on that side; of the two words reached, the mark depends on the one farther from the root, or
+on the left one if its tag is `.`. The two marks of a pair depend on the head of what is between them, and a
+hyphen depends on the one of the two words that depends on the other.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ def attach_marks(arcs: Dependencies) -> None:
 
 
 def _tops(arcs: Dependencies, order: Iterable[int], step: int) -> dict[int, int]:
-    """Return, by mark, the highest word on one side that is above the nearest one and has only words of that
-    side between; -1 where there is none. What was climbed for one mark is not climbed again for the next."""
+    """Return, by mark, the word on one side that is reached from the nearest one by following heads as long
+    as they stand on that side; -1 where there is no word. No path is followed twice."""
     tops, known, nearest = dict[int, int](), dict[int, int](), -1
     for place in order:
         if place not in arcs.marks:
@@ -59,8 +60,8 @@ def _tops(arcs: Dependencies, order: Iterable[int], step: int) -> dict[int, int]
 
 
 def _inside(arcs: Dependencies, opening: int, closing: int) -> int:
-    """Return the highest word above the first one of a pair that is inside it; the next word of an empty
-    one."""
+    """Return the word inside a pair of marks that is reached from the first one by following heads; the word
+    after an empty pair."""
     word = opening + 1
     while word in arcs.marks:
         word += 1
@@ -70,7 +71,7 @@ def _inside(arcs: Dependencies, opening: int, closing: int) -> int:
 
 
 def _pairs(tags: Sequence[str], marks: Iterable[int]) -> dict[int, int]:
-    """Return the other mark of each that is one of a pair."""
+    """Return, for each mark that is one of a pair, the other one."""
     other, opened = dict[int, int](), list[int]()
     for mark in marks:
         if tags[mark] in _PAIRS.values():

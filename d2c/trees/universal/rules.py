@@ -1,7 +1,7 @@
 """Universal Dependencies of English as a table (`data/universal.txt`): classes of words, tags, relations.
 
-A relation is the first line that fits the labels of a node and of its child and whose conditions hold. They
-are asked of a set of *traits*, the names of what is known of the child and of its governor.
+A relation is that of the first line that fits the labels of a node and of its child and whose conditions
+hold. Conditions ask for *traits*, the names of what is known of the child and of its governor.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from d2c.trees.ctree import CTree
 
 _REMEMBERED = 1 << 16  # sets of traits repeat; bounds memory on endless input
 _NAME = "universal.txt"
-_FIRST = 100  # words that tell a treebank by its tags
+_FIRST = 100  # words whose tags tell the treebank
 
 
 class _Line(NamedTuple):
-    """Parents and children are labels, `*` any."""
+    """A line for relations: parents and children are labels, `*` any; `holds` and `fails` are traits."""
 
     parents: frozenset[str]
     children: frozenset[str]
@@ -37,9 +37,9 @@ class UniversalRules:
     """The table.
 
     classes: of words in lower case
-    tags:    tag, its universal tag, and the relations, or classes of words, for which it has this one
+    tags:    tags, their universal tag, and the relations or classes of words that have it; none: all
     lines:   of relations
-    fixed:   expressions of several words, by the first, with their relation; "": that of the whole
+    fixed:   expressions of several words, by the first word, with their relation; "": the one found anyway
     """
 
     classes: dict[str, frozenset[str]]
@@ -81,7 +81,7 @@ def _names(text: str) -> frozenset[str]:
 
 
 def _inflected(verb: str) -> list[str]:
-    """Return the regular forms of a verb, some that it does not have among them."""
+    """Return the regular forms of a verb, including some that it does not have."""
     stem = verb.removesuffix("e")
     forms = [
         verb,
@@ -135,7 +135,7 @@ class PennTags:
     """Tells treebanks with the Penn Treebank's tags from others, and counts words with tags that the table
     does not know.
 
-    notes: by file: what is to be said of its words
+    notes: by file: a message about its words with unknown tags
     """
 
     def __init__(self) -> None:
@@ -145,7 +145,7 @@ class PennTags:
         """Yield the trees of a file. Raises FormatError if more than half of its first words have unknown
         tags."""
         words, unknown = 0, Counter[str]()
-        left, first = iter(ctrees), list[CTree]()  # which are held back until it is known what they are
+        left, first = iter(ctrees), list[CTree]()  # trees held back until their tags are checked
         for ctree in left:
             first.append(ctree)
             words += _count(ctree, unknown)
@@ -169,7 +169,7 @@ def check_tags(ctree: CTree) -> None:
 
 
 def _count(ctree: CTree, unknown: Counter[str]) -> int:
-    """Return how many words a tree has, and add the tags that are unknown."""
+    """Return how many words a tree has, and add its unknown tags to `unknown`."""
     tags, known = [tag for tag in ctree.tokens.tags if tag != "-NONE-"], universal_rules().known
     unknown.update([tag for tag in tags if tag not in known])
     return len(tags)
@@ -183,7 +183,7 @@ def _foreign(unknown: Counter[str], words: int) -> str:
 
 
 def _told(unknown: Counter[str], words: int) -> str:
-    """Return how many words have such tags, and which these are, the commonest first."""
+    """Return a message: how many words have unknown tags, and which tags, the commonest first."""
     have = "has a tag" if unknown.total() == 1 else "have tags"
     of = f"{unknown.total():,} of {many(words, 'word')}"
     return f"{of} {have} that the Penn Treebank lacks ({first_few(ranked(unknown))})"

@@ -13,7 +13,7 @@ from unicodedata import normalize
 
 _SINGLE, _DOUBLE = "`´‘’‚‛′‹›", "“”„‟″«»「」『』"
 _PLAIN = str.maketrans(_SINGLE + _DOUBLE + "。、", "'" * len(_SINGLE) + '"' * len(_DOUBLE) + ".,")
-_OTHER_LENGTHS = 0, 1, -1, -2  # characters more than a word has: '' for ", " for '', … for ...
+_OTHER_LENGTHS = 0, 1, -1, -2  # how many more characters the text may have: '' for ", " for '', … for ...
 
 
 class InText(NamedTuple):
@@ -24,7 +24,7 @@ class InText(NamedTuple):
 
 
 def in_text(forms: Sequence[str], text: str) -> list[InText] | None:
-    """Return [n] the words in a text, which may have blanks of any kind; None where it has others."""
+    """Return [n] the words in a text, which may have blanks of any kind; None where it has other words."""
     line, at, found = " ".join(text.split()), 0, list[InText]()
     for form in forms:
         at += line.startswith(" ", at)
@@ -46,5 +46,5 @@ def _shown(word: str, line: str, at: int) -> str:
 
 @lru_cache(maxsize=1 << 12)
 def _plain(word: str) -> str:
-    """Return what all ways to write a word share."""
+    """Return a word in the one form that all ways to write it share."""
     return normalize("NFKC", word).translate(_PLAIN).replace("''", '"')

@@ -37,10 +37,10 @@ class UniversalTree(DTree):
 
 
 def universal_tokens(tokens: Tokens, text: str, relations: Sequence[str]) -> Tokens:
-    """Return the tokens with lines of CoNLL-U that have both tags: those that were read, or new ones, of the
-    words as they stand in a text. That of a comment counts before that which is given.
+    """Return the tokens with lines of CoNLL-U that have both tags: the lines that were read, or new ones with
+    the words as they stand in the text. A text in a comment takes precedence over the one given.
 
-    Empty nodes and enhanced dependencies go: they are of other trees.
+    Empty nodes and enhanced dependencies are dropped: they belong to other trees.
     """
     universal_tag = universal_rules().universal_tag
     known = comment_of(tokens.comments, "text")
@@ -60,7 +60,7 @@ def universal_tokens(tokens: Tokens, text: str, relations: Sequence[str]) -> Tok
 
 
 def _rows(tokens: Tokens, misc: Sequence[str]) -> list[list[str]]:
-    """Return the rows of words with their last column."""
+    """Return the CoNLL-U rows of words; misc: [n] their last column."""
     nothing = ("_",) * len(tokens)
     ids = map(str, range(1, len(tokens) + 1))
     columns = tokens.forms, tokens.lemmas or nothing, nothing, tokens.tags, tokens.morphs or nothing

@@ -10,15 +10,15 @@ from d2c.trees.universal.dependencies import Dependencies
 NOMINAL = frozenset(("NP", "NX", "NML", "NAC", "PP", "FRAG", "X", "PRN", "UCP", "WHNP"))
 _BEFORE_THINGS = frozenset(
     ["DT", "JJ", "JJS", "POS", "PRP$", "PDT", "CD", "NNS", "NNPS", "NP", "ADJP", "QP"]
-)  # and hardly before persons
+)  # labels that hardly stand before persons
 _LONGEST_DAY = 2  # digits
 
 
 def join_words(arcs: Dependencies, names: Sequence[str], kids: Sequence[int]) -> list[int]:
-    """Attach words to each other that a hyphen joins, days to months, `five` to `million`; return the
+    """Attach to each other words that a hyphen joins, months to days, `five` to `million`; return the
     children that are left.
 
-    names: of all nodes; kids: the children of one, of which those below n are words
+    names: [n + K] of all nodes; kids: the children of one node, of which those below n are words
     """
     left: list[int] = []
     for kid in kids:
@@ -55,7 +55,7 @@ def _is_day(arcs: Dependencies, word: int) -> bool:
 
 
 def join_names(arcs: Dependencies, names: Sequence[str], kids: Sequence[int]) -> list[int]:
-    """Attach the other words of persons' names to the first, and that to a noun before it; return the
+    """Attach the other words of persons' names to the first, and the first to a noun before it; return the
     children that are left."""
     left: list[int] = []
     place = 0
@@ -84,7 +84,7 @@ def join_names(arcs: Dependencies, names: Sequence[str], kids: Sequence[int]) ->
 
 
 def _is_thing(arcs: Dependencies, words: Sequence[int]) -> bool:
-    """Return whether a name is hardly that of a person, by its last word or its first."""
+    """Return whether a name, by its last word or its first, is hardly that of a person."""
     return arcs.is_any(words[-1], "thing") or arcs.is_any(words[0], "named", "adjective")
 
 

@@ -1,12 +1,12 @@
-"""Oracle automata: parsers that shift and reduce as an oracle Ω says of a class of stacks (sections 3, 6, 7).
+"""Oracle automata: they shift and reduce as an oracle Ω tells them for a class of stacks (sections 3, 6, 7).
 
 An S-attribute of A(t1…tk) is computed from A and the attributes of t1…tk, and has finitely many values: so
-equal attributes of the parts give equal attributes of the whole. Trees are equal that have the same
-attributes. Of a stack, its class keeps what features read, and what they may read once more trees lie on it.
-Both are congruences by construction, and finite; what becomes of a class is computed once. Ω gives rules
+equal attributes of the parts give equal attributes of the whole. Trees with the same attributes are
+equivalent. The class of a stack keeps what features read, and what they may read once more trees lie on it.
+Both are congruences by construction, and finite; the successors of a class are computed once. Ω gives rules
 their probabilities for a class of stacks and the next K terminals: it is consistent with the classes, since
-it sees nothing else. A deterministic oracle gives one rule probability 1, or none any: then the automaton
-fails. Source: Nederhof (2015); the features of section 6 are attributes, and so is more that parsers read.
+it sees nothing else. A deterministic oracle gives one rule probability 1, or no rule any; then the automaton
+fails. Source: Nederhof (2015); the features of section 6 are attributes, and so are others that parsers read.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Attribute(ABC):
     """An S-attribute with finitely many values. Attributes are compared by value: they are keys."""
 
     def needs(self) -> Sequence[Attribute]:
-        """Return what it reads of children besides itself."""
+        """Return the attributes of children that it reads besides itself."""
         return ()
 
     @abstractmethod
@@ -105,19 +105,19 @@ def nth(index: int, items: Sequence[Item]) -> Item | None:
 
 
 def terminals_in(value: Value) -> tuple[str, ...]:
-    """Return a value of First or Last."""
+    """Return a value of First or Last, known to be terminals."""
     assert isinstance(value, tuple)
     return value
 
 
 class TreeClasses:
-    """≡tr: trees are equal that have the same attributes.
+    """≡tr: trees with the same attributes are equivalent.
 
-    A class is a number; new ones are made as they are met. values: the attributes of each
+    A class is a number; new classes are made as they are met. values: the attributes of each class
     """
 
     def __init__(self, attributes: Iterable[Attribute]) -> None:
-        """attributes: those that are read; what they need is added."""
+        """attributes: those that features read; the attributes that these need are added."""
         needed = list(dict.fromkeys(attributes))
         for attribute in needed:  # which grows
             needed += [one for one in attribute.needs() if one not in needed]
@@ -160,18 +160,18 @@ class _Stack(NamedTuple):
 
 
 class StackClasses:
-    """≡st: stacks are equal that no feature tells apart, now or after the same trees were pushed.
+    """≡st: stacks are equivalent if no feature tells them apart, now or after the same trees are pushed.
 
-    At depth d below the top that is what features read at depth d or deeper, since deeper is where a tree
-    goes as the stack grows. The trees from the bottom up to the greatest positive index are counted in any
-    case, also where no feature reads them, and likewise at the top: the section's own definition, which
-    drops more, is no congruence (tests/scripts/papers/theory/erase.py has it).
+    Of the tree at depth d below the top, a class keeps what features read at depth d or deeper, since the
+    tree gets deeper as the stack grows. The trees from the bottom up to the greatest positive index are
+    counted in any case, also where no feature reads them, and likewise at the top: the paper's own
+    definition, which drops more, is no congruence (tests/scripts/papers/theory/erase.py has it).
     """
 
     empty = 0
 
     def __init__(self, features: Iterable[Feature], lookahead: int = 1) -> None:
-        """lookahead: K, how many terminals an oracle sees; the first K of a tree are told by its class."""
+        """lookahead: K, how many terminals an oracle sees; the class of a tree keeps its first K."""
         features = dict.fromkeys(features)
         deepest: dict[Attribute, int] = {}
         for index, attribute in features:
@@ -206,7 +206,7 @@ class StackClasses:
     def read(self, stack: int, feature: Feature) -> Value:
         """Return a feature's value on a class of stacks; None (⊥) where the stack has no such tree.
 
-        Raises ValueError where it is none of those that the classes were made for.
+        Raises ValueError for a feature that the classes were not made for.
         """
         index, attribute = feature
         kept = nth(abs(index), self._bottom if index > 0 else self._top)
@@ -221,10 +221,10 @@ class StackClasses:
 
 
 def classes_for(grammar: CFG, features: Iterable[Feature], lookahead: int = 1) -> StackClasses:
-    """Return classes of stacks that tell the features, and by which an oracle's constraints can be obeyed.
+    """Return classes of stacks that keep what the features read and what an oracle's constraints need.
 
-    These are the roots of as many trees as the longest right-hand side has symbols, and one more where the
-    grammar asks whether there is another tree below.
+    The latter are the roots of as many trees as the longest right-hand side has symbols, and of one more
+    where the grammar asks whether there is another tree below.
     """
     bottoms = [1 + len(rule.children) for rule, where in grammar.where.items() if where.bottom is not None]
     depths = range(1, max(grammar.longest, *bottoms, 1) + 1)
@@ -294,7 +294,7 @@ class Automaton(NamedTuple):
         return Configuration((), (*w, *[END] * self.classes.lookahead))
 
     def accepts(self, configuration: Configuration) -> bool:
-        """Return whether it is (t, $) with root(t) = S."""
+        """Return whether the configuration is (t, $) with root(t) = S."""
         stack, rest = configuration
         return rest[0] == END and len(stack) == 1 and stack[0].symbol == self.grammar.start
 
@@ -308,7 +308,7 @@ class Automaton(NamedTuple):
         return self._class_of(stack), rest[: self.classes.lookahead]
 
     def step(self, configuration: Configuration, rule: Rule) -> Configuration:
-        """Return the configuration after a shift, or a reduction. The rule is one of the proposals."""
+        """Return the configuration after a shift or a reduction. rule: one of the proposals"""
         stack, rest = configuration
         if isinstance(rule.right, str):
             new = Element(rule.left, self._class_of(stack), self.classes.trees.leaf(rule.left, rule.right))
@@ -322,9 +322,9 @@ class Automaton(NamedTuple):
         return self.classes.push(stack[-1].left, stack[-1].tree) if stack else self.classes.empty
 
     def parse(self, w: Iterable[str]) -> Steps | None:
-        """Return the tree by the most probable rule at each step, of equals the first; None: it fails.
+        """Return the tree by the most probable rule at each step, of equals the first; None if that fails.
 
-        A computation that comes to the same class of trees twice by unary rules would not end: it fails, too.
+        A computation that comes to the same class of trees twice by unary rules would not end, so it fails.
         """
         configuration, steps, seen = self.start(w), list[Rule](), set[int]()
         while not self.accepts(configuration):

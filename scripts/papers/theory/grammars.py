@@ -1,13 +1,13 @@
-"""Grammars of transition systems: arc-standard and arc-eager parsing as bilexical rules; those of c-trees.
+"""Grammars of transition systems: bilexical rules of arc-standard and arc-eager parsing; grammars of c-trees.
 
 A step of a parser that shifts and reduces is a rule of a grammar, and the steps of a computation are the
-rules of a parse tree, bottom-up and from left to right. So a tree is written as its steps here: a flat
+rules of a parse tree, bottom-up and from left to right. So a tree is written here as its steps: a flat
 tuple of rules, without recursion, and two trees are equal where their steps are. Source: Nederhof (2015),
 sections 2 and 4.
 
 Parsing without a d-parser has rules, too: the steps of `d2c.trees.binarization`. A shift makes a pre-terminal
-of a tag, a terminal; an attachment is A → B C, a unary step A → B. Parts of constituents are hidden, so
-without them a parse tree is the c-tree; with them, it says the d-tree, too. What parsers run is
+of a tag, which is the terminal; an attachment is A → B C, a unary step A → B. Unfinished constituents are
+hidden nodes: without them a parse tree is the c-tree; with them, it also holds the d-tree. Parsers run
 `d2c.automata.systems`.
 """
 
@@ -32,8 +32,8 @@ class Symbol(NamedTuple):
     name: A, or Ā where the head word is a right dependent of what lies left of it (arc-eager)
     head: the terminal of the head word, "" in grammars without heads
     kind: LEAF, LEFT or RIGHT. Where head and dependent are the same terminal, it says which is the head.
-          Of grammars of c-trees: the bar of the binarization's symbol
-    hidden: whether it leaves no node: its children are those of its parent
+          In grammars of c-trees: the bar of the binarization's symbol
+    hidden: whether it is no node of the c-tree: its children become its parent's
     """
 
     name: str
@@ -54,7 +54,7 @@ class Rule(NamedTuple):
 
     @property
     def children(self) -> tuple[Symbol, ...]:
-        """Return B1…Bk; none of a terminal."""
+        """Return B1…Bk; none if the right-hand side is a terminal."""
         return () if isinstance(self.right, str) else self.right
 
     def __str__(self) -> str:
@@ -64,7 +64,7 @@ class Rule(NamedTuple):
 class Where(NamedTuple):
     """Where a rule may be proposed: before the end of the input or not, at the bottom of the stack or not.
 
-    None: anywhere. Oracles may always propose less than constraints (1) and (2) let them, so nothing is lost.
+    None: anywhere. Oracles may always propose less than constraints (1) and (2) allow, so this is no change.
     """
 
     end: bool | None = None
@@ -99,7 +99,7 @@ def cfg(
     where: Mapping[Rule, Where] | None = None,
     start: Symbol = START,
 ) -> CFG:
-    """Return the grammar of these rules. Its start symbol is proposed for the whole input only."""
+    """Return the grammar of these rules. Rules of its start symbol are proposed for the whole input only."""
     rules = tuple(rules)
     ended = {rule: _ENDED for rule in rules if rule.left == start}
     return CFG(tuple(terminals), start, rules, {**(where or {}), **ended})
@@ -152,7 +152,7 @@ def terminals_of(steps: Steps) -> tuple[str, ...]:
 
 
 def heads_of(steps: Steps) -> tuple[int, ...]:
-    """Return the d-tree of a parse tree: the head of each token, from 1, and 0 of the root.
+    """Return the d-tree of a parse tree: the head of each token, from 1; 0 for the root.
 
     Kinds and bars are forgotten.
     """
@@ -174,7 +174,7 @@ def heads_of(steps: Steps) -> tuple[int, ...]:
 
 
 def brackets(steps: Steps, kinds: bool = False) -> str:
-    """Return a tree as a term, such as S(A_b(A_a(a) A_b(b))); kinds: with them, and with hidden nodes."""
+    """Return a tree as a term, such as S(A_b(A_a(a) A_b(b))); kinds: show kinds, and hidden nodes, too."""
     stack: list[str] = []
     for rule in steps:
         k = len(rule.children)
@@ -195,7 +195,7 @@ def of_derivations(trees: Iterable[Steps]) -> CFG:
 def steps_of(ctree: CTree, scheme: Binarization = simple) -> Steps:
     """Return the parse tree of a c-tree with head children, as the static oracle builds it.
 
-    Raises ValueError for one with gaps.
+    Raises ValueError for a c-tree with gaps.
     """
     steps: list[Rule] = []
     stack: list[Symbol] = []

@@ -2,14 +2,14 @@
 
 A nonterminal A^(ℓ) has as latent symbol ℓ what the automaton knew of the constituent A: the class of the
 stack left of it, its own class, and the terminals right of it. The grammar has the same trees as the
-automaton (Theorem 1) with the same probabilities (section 7). It is built from those classes alone that the
-automaton can meet. Source: Nederhof (2015); where its third rule is corrected, see `Saturation.asked`.
+automaton (Theorem 1) with the same probabilities (section 7). It is built only from classes that the
+automaton can meet. Source: Nederhof (2015), whose third rule `Saturation.asked` corrects.
 
 The grammar is made proper (section 7) with a factor that the paper leaves out: an automaton gives each string
 a distribution of trees, so the weights of all trees of all strings add up to the number of strings, infinity.
 With a factor ρ < 1/|Σ| on each shift the trees of a string keep their proportions, and the sum is x/(1 - x),
-x = |Σ|ρ, if no state is dead. Then weights become probabilities as in Chi (1999), "Statistical properties of
-probabilistic context-free grammars".
+where x = |Σ|ρ, if no state is dead. Then weights are turned into probabilities as in Chi (1999), "Statistical
+properties of probabilistic context-free grammars".
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Trees = list[tuple[Steps, float]]  # with their weights
 
 
 class Latent(NamedTuple):
-    """A nonterminal A^([τ],[t],a): the classes of the stack left of it and of its tree, and what is right."""
+    """A nonterminal A^([τ],[t],a): the classes of the stack left of it and of its tree; the lookahead."""
 
     symbol: Symbol
     left: int
@@ -48,8 +48,8 @@ class Latent(NamedTuple):
 class Production(NamedTuple, Generic[Nonterminal]):
     """A rule of a grammar with weights.
 
-    left, right: nonterminals; right is empty if it is a terminal
-    rule:        what it adds to the steps of a parse tree, if anything
+    left, right: nonterminals; right is empty if the right-hand side is a terminal
+    rule:        the step that it adds to a parse tree, if any
     weight:      a probability, or another factor of the weight of a tree
     """
 
@@ -77,7 +77,7 @@ class LatentGrammar(NamedTuple):
         return derivations(self.rules, TOP, length)
 
     def lines(self) -> Iterator[str]:
-        """Return the rules as text, without weights; classes are numbers."""
+        """Yield the rules as text, without weights; classes are numbers."""
         names = ["S†", *(str(latent) for latent in self.nonterminals[1:])]
         for left, right, rule, _ in self.rules:
             children = [names[child] for child in right]
@@ -100,7 +100,7 @@ def latent_grammar(automaton: Automaton) -> LatentGrammar:
 
 
 class _Partial(NamedTuple):
-    """A reduction that has found its last children, and looks for the next to the left."""
+    """A reduction that has found some of its last children and looks for the next one to the left."""
 
     rule: Rule
     weight: float
@@ -109,13 +109,13 @@ class _Partial(NamedTuple):
 
 
 class Saturation:
-    """Builds the grammar: each nonterminal is an edge from the class of the stack left of it to that with it.
+    """Builds the grammar: a nonterminal is an edge from the class of the stack left of it to the one with it.
 
     From each class of stacks that is reached, shifts make edges. A reduction with A → B1…Bk at the end of a
-    path of k edges makes a rule, whose nonterminal is an edge from where the path starts. Edges are found
-    by (target, symbol, lookahead); reductions that wait for one more child, by that child. Each pair of a
-    waiting reduction and a child is joined once, so the run time is linear in the number of rules and their
-    parts.
+    path of k edges makes a rule, whose left-hand side is an edge from where the path starts. Edges are found
+    by (target, symbol, lookahead); reductions that wait for one more child, by that of the child. Each pair
+    of a waiting reduction and a child is joined once, so the run time is linear in the number of rules and
+    their parts.
     """
 
     def __init__(self, automaton: Automaton) -> None:
@@ -167,7 +167,7 @@ class Saturation:
         return self._classes.push(last.left, last.tree)
 
     def _draw(self, edge: int) -> None:
-        """Draw the consequences of an edge: shifts beyond it, reductions that it goes on with or begins."""
+        """Draw the consequences of an edge: shifts beyond it, and reductions that it continues or begins."""
         latent = self._nonterminals[edge]
         assert latent is not None
         target = self._classes.push(latent.left, latent.tree)
@@ -181,7 +181,7 @@ class Saturation:
                 self._join(edge, latent, _Partial(rule, weight, (), latent.lookahead))
 
     def _join(self, edge: int, latent: Latent, partial: _Partial) -> None:
-        """Go on with a reduction and one more child: add a rule, if it has all now."""
+        """Add one more child to a reduction, and a rule to the grammar if that was the last one missing."""
         rule, weight, children, lookahead = partial
         children = (edge, *children)
         missing = len(rule.children) - len(children)
@@ -208,7 +208,7 @@ class Saturation:
 
 
 def _lookaheads(terminals: Sequence[str], length: int) -> list[Lookahead]:
-    """Return all strings of this length of terminals and, behind them, end markers."""
+    """Return all strings of this length that are terminals and then end markers."""
     ended = [product(terminals, repeat=k) for k in range(length + 1)]
     return [(*w, *[END] * (length - len(w))) for strings in ended for w in strings]
 
@@ -350,7 +350,7 @@ def total(grammar: LatentGrammar) -> float:
 
 
 def _arrays(grammar: LatentGrammar) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Return [R] left-hand sides, [R, k] children, filled up with N, [R] weights."""
+    """Return [R] left-hand sides, [R, k] children, padded with N, [R] weights."""
     longest = max((len(rule.right) for rule in grammar.rules), default=0)
     children = np.full((len(grammar.rules), longest), len(grammar.nonterminals), dtype=np.int64)
     for row, rule in zip(children, grammar.rules, strict=True):
