@@ -76,7 +76,7 @@ def compare(
 
     Each route has a row on gold d-trees (the conversion alone) and one on those of the d-parser, which is
     trained once, on the first route's labels. Another row has the best that constrained CKY could do with
-    these d-trees (oracle). If --dparser names several d-parsers, separated by commas, each has rows, and so
+    these d-trees (oracle). With several d-parsers (--dparser, separated by commas) each has rows, and so
     have the votes of two and of three of them. Below the table, p-values show whether routes differ by more
     than chance (Holm's correction). The report has the details: F1 by label and length, classes of errors,
     and the trees of every sentence. With --test, all figures are for that treebank, except for a column with

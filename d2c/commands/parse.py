@@ -142,8 +142,7 @@ def parse(
     INPUT is several files, directories or patterns (`'texts/**/*.txt'`), JSON lines name the file.
 
     Several MODELs vote on constituents: `d2c parse en en-clear --allow-pipeline spacy:en_core_web_sm`. The
-    rules of the first one split text. After a MODEL, a model's name means that model, unless a file has the
-    name.
+    rules of the first one split text. A name after a MODEL means a model, too, unless a file is called so.
 
     Sentences that cannot be parsed are reported on standard error. A marked empty tree takes their place, and
     the exit status is 3. Words without tags need a model with a tagger, or one made for a pipeline.
