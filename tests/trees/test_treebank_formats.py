@@ -213,7 +213,7 @@ def test_alpino_xml(tmp_path: Path) -> None:
     (marked,) = read_treebank(path, marked=True)
     assert [marked.label(head) for head in marked.head_children or ()] == ["verb", "verb", "smain"]
     path.write_text(ALPINO.replace('begin="2" end="3" word', 'begin="5" end="3" word'))
-    with faulty(path, sentence=1, about="a: its 4 words"):
+    with faulty(path, sentence=1, about="a: `begin` does not number"):
         list(read_alpinoxml(path))
     path.write_text(ALPINO.replace("</alpino_ds>", ""))
     with faulty("x.xml", 7, about="mismatched tag"):
