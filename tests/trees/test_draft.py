@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from d2c.trees.ctree import CTree, Tokens
@@ -169,6 +169,7 @@ def test_what_is_wrapped_and_excised_is_as_before(data: st.DataObject, ctree: CT
     assert draft.finished().ctree == ctree  # head children, too
 
 
+@settings(suppress_health_check=[HealthCheck.filter_too_much])
 @given(st.data(), ctrees(min_tokens=2))
 def test_words_and_what_is_known_of_them_stay(data: st.DataObject, ctree: CTree) -> None:
     n, node = len(ctree.tokens), st.integers(0, ctree.root)
