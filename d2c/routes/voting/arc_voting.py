@@ -44,7 +44,7 @@ def combine_arcs(dtrees: Sequence[DTree | None], support: Support = equal_votes)
     given = [dtree for dtree in dtrees if dtree]
     if not given or any(dtree.tokens.forms != given[0].tokens.forms for dtree in given):
         raise ValueError("d-trees to combine must be of the same words")
-    dtrees = [dtree if dtree and max(dtree.heads) >= 0 else None for dtree in dtrees]
+    dtrees = [dtree if dtree and max(dtree.heads, default=0) >= 0 else None for dtree in dtrees]
     present = [dtree for dtree in dtrees if dtree]
     if not present:
         return given[0]
