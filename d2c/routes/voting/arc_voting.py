@@ -44,7 +44,7 @@ def combine_arcs(dtrees: Sequence[DTree | None], support: Support = equal_votes)
     given = [dtree for dtree in dtrees if dtree]
     if not given or any(dtree.tokens.forms != given[0].tokens.forms for dtree in given):
         raise ValueError("d-trees to combine must be of the same words")
-    dtrees = [dtree if dtree and max(dtree.heads, default=0) >= 0 else None for dtree in dtrees]
+    dtrees = _voters(dtrees)
     present = [dtree for dtree in dtrees if dtree]
     if not present:
         return given[0]
@@ -64,6 +64,11 @@ def combine_arcs(dtrees: Sequence[DTree | None], support: Support = equal_votes)
         arcs = arcs_of((scores / np.maximum(scores.sum(axis=0), _TIE)).T, heads)
         arcs = arcs._replace(labels=_mean_labels(packed, arcs))
     return with_packed_arcs(DTree(tokens, heads, labels=labels), arcs)
+
+
+def _voters(dtrees: Iterable[DTree | None]) -> list[DTree | None]:
+    """Return the d-trees that vote; None in place of those without heads."""
+    return [dtree if dtree and max(dtree.heads, default=0) >= 0 else None for dtree in dtrees]
 
 
 def _votes_on_heads(dtrees: Sequence[DTree | None], m: int) -> dict[int, list[float]]:
@@ -142,7 +147,8 @@ def learn_arcs(sentences: Iterable[tuple[DTree, Sequence[DTree | None]]]) -> Vot
 
 
 def _examples(sentences: Iterable[tuple[DTree, Sequence[DTree | None]]]) -> Iterator[Example]:
-    for gold, dtrees in sentences:
+    for gold, given in sentences:
+        dtrees = _voters(given)
         present = [dtree for dtree in dtrees if dtree]
         tags = voted_tags([dtree.tokens for dtree in present]).tags if present else ()
         for m, tag in enumerate(tags):
