@@ -28,7 +28,7 @@ from d2c.trees.repair import Repairs
 from fuzzing import children, commands, fields, fitted, frame, inputs, models, patterns, seeds, writers
 from tests import junk
 
-INPUTS, PATTERNS, MODELS, JOBS = 100, 60, 20, 2
+INPUTS, PATTERNS, MODELS, JOBS = 100, 40, 12, 2
 ROOT = Path(__file__).resolve().parents[1]
 TWICE = """
 from random import Random
@@ -36,7 +36,7 @@ from fuzzing import fitted
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 rng, dtrees = Random({seed}), []
-for n in rng.choices(range(1, 13), k=200):
+for n in rng.choices(range(1, 13), k=60):
     tokens = Tokens(tuple(map(str, range(n))), tuple(rng.choices(("NN", "VB", "."), k=n)))
     heads, labels = rng.choices(range(-1, n + 2), k=n), rng.choices(("NP#1", "VP#2", "S|VP#1", "x"), k=n)
     dtrees.append(DTree(tokens, tuple(heads), labels=tuple(labels)))
@@ -261,4 +261,4 @@ def test_trees_do_not_depend_on_the_hashes_of_strings(seed: int) -> None:
     environment = os.environ | {"PYTHONHASHSEED": hashes, "PYTHONPATH": str(ROOT / "scripts")}
     command = [sys.executable, "-c", TWICE.format(seed=seed)]
     there = subprocess.run(command, env=environment, capture_output=True, check=True, text=True).stdout
-    assert there == here.getvalue() and there.count("\n") == 200 * len(fitted.ROUTES)
+    assert there == here.getvalue() and there.count("\n") == 60 * len(fitted.ROUTES)

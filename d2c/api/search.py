@@ -45,7 +45,7 @@ def search(
     timeout:    seconds of CPU time for each tree; one whose search takes longer, or finds more than 100,000
                 matches, is left out with a warning
 
-    Raises FormatError, and ValueError for a pattern that cannot be read.
+    Raises FormatError, and ValueError for a pattern that cannot be read, or a timeout that is not above 0.
     """
     reading = Reading(format, marked=head_rules == "marked", faults=Faults(no_tree=warned))
     files = reading.files([Path(path)])

@@ -20,6 +20,7 @@ from d2c.base.tables import TABLES, Before, table_format
 from d2c.commands.counts import CountTable
 from d2c.commands.options import (
     PAGES,
+    finite,
     format_option,
     heads_option,
     output_option,
@@ -69,6 +70,7 @@ def _readable(_context: click.Context, option: click.Parameter, given: Any) -> A
     type=click.FloatRange(0, min_open=True),
     default=SECONDS,
     show_default=True,
+    callback=finite,
     help="The most CPU time for a tree, in seconds; a tree that takes longer is named and left out.",
 )
 @table_option

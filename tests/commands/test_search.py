@@ -245,6 +245,10 @@ def test_trees_over_a_limit_are_named_and_left_out(trees: Path, tmp_path: Path) 
         next(d2c.read(trees)).search(pattern, timeout=0.05)
 
 
+def test_a_limit_that_is_no_number_is_refused(trees: Path) -> None:
+    assert "nan is not a finite number" in error_of("NP", trees, "--timeout", "nan")
+
+
 def test_in_python(trees: Path, parsed: Path) -> None:
     [match] = d2c.search(trees, PATTERN)
     assert (match.file, match.sentence, match.source) == (str(trees), 1, "")

@@ -205,7 +205,7 @@ def test_words_decide(sort: str) -> None:
     assert by_words > 90
 
 
-@pytest.mark.slow
+@pytest.mark.stress
 def test_words_decide_in_other_samples() -> None:
     """The grammar was written with an eye on the sample of seed 1, so others are drawn to be measured too."""
     grammar = read_grammar(GRAMMAR)

@@ -35,6 +35,8 @@ class Clock:
     """Tells how much CPU time a search has left: that of the process, which `regex` counts, too."""
 
     def __init__(self, seconds: float) -> None:
+        if not seconds > 0:
+            raise ValueError(f"a search has {seconds:g} seconds of CPU time; give it more than 0")
         self._end = process_time() + min(seconds, _LONG)
 
     def left(self) -> float:

@@ -99,6 +99,14 @@ def test_a_limit_of_time_for_all_steps() -> None:
     assert len(LONG.search("/^(?:a|b)+$/", timeout=float("inf"))) == 1
 
 
+@pytest.mark.parametrize("seconds", [0, -1, float("nan")])
+def test_no_time_at_all_is_refused(seconds: float) -> None:
+    """It would leave out every tree."""
+    with pytest.raises(ValueError, match="more than 0") as caught:
+        LONG.search("A", timeout=seconds)
+    assert not isinstance(caught.value, RanOver)
+
+
 @settings(max_examples=300)
 @given(
     st.lists(
