@@ -12,9 +12,6 @@ from d2c.base.errors import ModelError
 
 SETTINGS, TAGGER_SETTINGS = "dparser.json", "tagger.json"
 
-# Former names of settings, which older files have, such as that of `en`.
-_FORMER_NAMES = {"bert_model": "transformer"}
-
 
 class ModelFormat(NamedTuple):
     """What a model directory holds: a `dparser` or a `tagger`, of which name, in which format.
@@ -45,7 +42,7 @@ class ModelFormat(NamedTuple):
         settings = model_files.read_settings(path, self.version)
         if settings.get(self.role) != self.name:
             raise ModelError(f"{path}: holds no {self.name} {self.role.removeprefix('d')}")
-        return {_FORMER_NAMES.get(name, name): value for name, value in settings.items()}
+        return settings
 
     def parameters_in(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         """Return the estimator's settings among what `read` returned. Raises KeyError, msgspec's errors."""
