@@ -1,6 +1,6 @@
 """The bundled sample: words, not tags, decide its ambiguities.
 
-``pytest tests/scripts/test_words_decide.py -s`` prints the figures of data/sample/README.md.
+``pytest -n 0 -s -m scripts tests/scripts/test_words_decide.py`` prints the figures of data/sample/README.md.
 """
 
 from __future__ import annotations
