@@ -159,6 +159,9 @@ def test_roles_of_sinica_and_functions_of_floresta(tmp_path: Path) -> None:
     assert dict(zip((*ctree.tokens.forms, *ctree.labels), ctree.functions or (), strict=True)) == {
         "Ela": "SUBJ", "foi": "AUX", ",": "", "ver": "MV", ".": "", "vp": "P", "fcl": "STA"
     }  # fmt: skip
+    path.write_text("#1 A1 Foi lá .\n(STA+fcl (MV+v Foi) (ADVL/N<[+1]+pp (H+prp lá)) (.))\n")
+    (ctree,) = read_floresta(path)
+    assert ctree.labels == ("pp", "fcl") and ctree.functions == ("MV", "H", "", "ADVL/N<[+1]", "STA")
 
 
 def test_transforms_carry_what_files_say() -> None:

@@ -59,9 +59,10 @@ def _hidden_tree(mark: str) -> Malformed:
 
 
 def _split(label: str) -> tuple[str, str]:
-    """Return function and form, before the first + and after the last; without any + all is the function."""
-    fields = label.split("+")
-    return fields[0], fields[-1] if len(fields) > 1 else ""
+    """Return function and form, before and after the last +, as in `N</N<[+2]+pp`; without any + all is the
+    function."""
+    function, plus, form = label.rpartition("+")
+    return (function, form) if plus else (label, "")
 
 
 def _tree(text: str, options: Options) -> CTree | None:
