@@ -151,7 +151,7 @@ def _is_name(key: object) -> bool:
 
 @pytest.mark.slow
 def test_extreme_fields_are_refused_or_give_probabilities(tagged_model: Path, tmp_path: Path) -> None:
-    """Of one seed, with which a fifth of them are read, as of any number of them."""
+    """Of one seed, with which some of the twenty are read."""
     [row] = frame.try_all(models.group_of_extremes([tagged_model]), 20261128, EXTREMES, JOBS, tmp_path)
     assert not (faults := faults_in(tmp_path)), faults
     assert row.tried == EXTREMES and min(row.read, row.refused) > 0, row

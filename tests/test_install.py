@@ -113,9 +113,14 @@ def test_the_wheel_has_the_files_of_the_packages_and_no_others(wheel: Path) -> N
 
 
 @pytest.mark.slow
-def test_files_beside_a_script_do_no_harm(wheel: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["wheel", "editable"])
+def test_files_beside_a_script_do_no_harm(
+    kind: str, clone: Path, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     python = environment(tmp_path / "environment")
-    pip("--python", python, "install", "--no-deps", wheel)
+    editable = "--no-build-isolation", "--editable", clone
+    what = [request.getfixturevalue("wheel")] if kind == "wheel" else editable
+    pip("--python", python, "install", "--no-deps", *what)
     place = tmp_path / "place"
     for folder in ("data", "linear", "d2c-something", "d2c"):
         (place / folder).mkdir(parents=True)
